@@ -349,20 +349,26 @@ void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const p
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-bool ccr_slurm_qos_used(slurmdb_qos_rec_t *qos, const job_record_t *job,
-			slurmdb_used_limits_t **account, slurmdb_used_limits_t **user)
+bool ccr_slurm_qos_run_secs(slurmdb_qos_rec_t *qos, const job_record_t *job, uint64_t **account,
+			    uint64_t **user)
 {
-	*account = *user = NULL;
 #if CCR_SLURM_QOS_RUN_SECS
+	slurmdb_used_limits_t *a, *u;
+
+	*account = *user = NULL;
 	if (!qos || !qos->usage || !job->assoc_ptr)
 		return false;
-	*account =
-	    acct_policy_get_acct_used_limits(&qos->usage->acct_limit_list, job->assoc_ptr->acct);
-	*user = acct_policy_get_user_used_limits(&qos->usage->user_limit_list, job->user_id);
-	return *account && *user;
+	a = acct_policy_get_acct_used_limits(&qos->usage->acct_limit_list, job->assoc_ptr->acct);
+	u = acct_policy_get_user_used_limits(&qos->usage->user_limit_list, job->user_id);
+	if (!a || !u || !a->tres_run_secs || !u->tres_run_secs)
+		return false;
+	*account = a->tres_run_secs;
+	*user = u->tres_run_secs;
+	return true;
 #else
 	(void)qos;
 	(void)job;
+	*account = *user = NULL;
 	return false;
 #endif
 }

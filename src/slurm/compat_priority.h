@@ -163,11 +163,11 @@ void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const p
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /*
- * The counters that a QOS keeps for the job's account and user, whose tres_run_secs the plugin
- * must lower together with the QOS's own from 24.05 on. False, and both NULL, where the version
- * keeps none or the job has no association. assoc_mgr qos W, assoc R.
+ * The run-seconds (an array of slurmctld_tres_cnt) that a QOS counts for the job's account and
+ * user, which the plugin must lower together with the QOS's own from 24.05 on. False, and both
+ * NULL, where the version counts none or the job has no association. assoc_mgr qos W, assoc R.
  */
-bool ccr_slurm_qos_used(slurmdb_qos_rec_t *qos, const job_record_t *job,
-			slurmdb_used_limits_t **account, slurmdb_used_limits_t **user);
+bool ccr_slurm_qos_run_secs(slurmdb_qos_rec_t *qos, const job_record_t *job, uint64_t **account,
+			    uint64_t **user);
 
 #endif
