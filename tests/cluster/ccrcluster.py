@@ -330,6 +330,17 @@ class Cluster:
     def kill9_slurmctld(self):
         return self.end("slurmctld", signal.SIGKILL)
 
+    def wait_saved(self, timeout=8):
+        """Until slurmctld has written its job state (it does so at most every 5 s, and only after
+        a change): a job younger than that does not survive a kill -9."""
+        path = f"{self.root}/state/job_state"
+
+        def written():
+            return os.stat(path).st_ino if os.path.exists(path) else None
+        before, end = written(), time.monotonic() + timeout
+        while written() == before and time.monotonic() < end:
+            time.sleep(0.1)
+
     def restart_slurmctld(self, *args):
         if "slurmctld" in self.pids:
             self.stop_slurmctld()
@@ -453,6 +464,12 @@ class Cluster:
                                    f"({self.job(job)['Reason']})")
         return self.job(job)
 
+    def clear(self):
+        """Cancels every job, waits until the nodes are free, and takes finished jobs for gone."""
+        self.run("scancel", "-f", *[j["job"] for j in self.squeue()] or ["--name=none"],
+                 check=False)
+        self.wait_for(lambda: not self.squeue(), what="an empty queue", timeout=60)
+
     def reconfigure(self):
         return self.run("scontrol", "reconfigure")
 
@@ -494,10 +511,10 @@ class Cluster:
             if dead or time.monotonic() > end:
                 what = what() if callable(what) else what
                 why = f"{daemon} has ended" if dead else f"not within {timeout} s"
-                raise ClusterError(f"waited for {what}: {why}\n{self._tails()}")
+                raise ClusterError(f"waited for {what}: {why}\n{self.tails()}")
             time.sleep(every)
 
-    def _tails(self):
+    def tails(self):
         text = ""
         for path in sorted(glob.glob(f"{self.root}/log/*")):
             name = os.path.basename(path)

@@ -90,9 +90,8 @@ def write(root, base_port, version, nodes, partitions, conf, extra, priority_typ
     if any(n.gpus for n in nodes):
         options["GresTypes"] = "gpu"
     if any(not n.real for n in nodes):
-        day = 86400
         options.update({"SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true",
-                        "SuspendTime": 365 * day, "ResumeTimeout": 7 * day, "SuspendTimeout": 1})
+                        "SuspendTime": 365 * 86400, "ResumeTimeout": 65535, "SuspendTimeout": 1})
     if dbd:
         types = {t for n in nodes for t, _ in n.gpu_types() if t}
         tracked = ["gres/gpu", *sorted(f"gres/gpu:{t}" for t in types)] if any(
