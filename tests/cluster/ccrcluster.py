@@ -330,16 +330,19 @@ class Cluster:
     def kill9_slurmctld(self):
         return self.end("slurmctld", signal.SIGKILL)
 
-    def wait_saved(self, timeout=8):
-        """Until slurmctld has written its job state (it does so at most every 5 s, and only after
-        a change): a job younger than that does not survive a kill -9."""
-        path = f"{self.root}/state/job_state"
+    def wait_saved(self, job):
+        """Until all that slurmctld knows now is in its state file (it writes at most every 5 s):
+        only that survives a kill -9. A mark in the job's AdminComment is what is looked for."""
+        mark = f"saved-{time.monotonic_ns()}"
+        self.update(JobId=job, AdminComment=mark)
 
         def written():
-            return os.stat(path).st_ino if os.path.exists(path) else None
-        before, end = written(), time.monotonic() + timeout
-        while written() == before and time.monotonic() < end:
-            time.sleep(0.1)
+            try:
+                with open(f"{self.root}/state/job_state", "rb") as state:
+                    return mark.encode() in state.read()
+            except FileNotFoundError:  # between two renames
+                return False
+        self.wait_for(written, 30, what="the saved job state")
 
     def restart_slurmctld(self, *args):
         if "slurmctld" in self.pids:
