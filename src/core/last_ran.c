@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "core/atomic_file.h"
 
 enum { RECORD = 2 * sizeof(int64_t) };
 
@@ -30,21 +30,6 @@ static ssize_t read_all(int fd, unsigned char *to, size_t size)
 		got += (size_t)n;
 	}
 	return (ssize_t)got;
-}
-
-static int write_all(int fd, const unsigned char *from, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, from, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		from += n;
-		size -= (size_t)n;
-	}
-	return 0;
 }
 
 static int64_t get64(const unsigned char *from)
@@ -100,33 +85,17 @@ int ccr_last_ran_read(const char *path, struct ccr_last_ran *out, struct ccr_err
 
 int ccr_last_ran_write(const char *path, const struct ccr_last_ran *in, struct ccr_error *err)
 {
-	char fresh[PATH_MAX], old[PATH_MAX];
+	char old[PATH_MAX];
 	unsigned char buf[RECORD];
-	int fd, why = 0;
 
-	if (snprintf(fresh, sizeof(fresh), "%s.new", path) >= (int)sizeof(fresh) ||
-	    snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
+	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
 		return ccr_error_set(err, CCR_EINVAL, 0, "%.200s...: the path is too long", path);
 	put64(buf, (int64_t)in->ran);
 	put64(buf + sizeof(int64_t), (int64_t)in->reset);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", fresh, strerror(errno));
-	if (write_all(fd, buf, sizeof(buf)) || fsync(fd))
-		why = errno;
-	if (close(fd) && !why)
-		why = errno;
-	if (!why) {
-		/* A first start has nothing to keep: a failed link is no error. */
-		unlink(old);
-		if (link(path, old) && errno != ENOENT && errno != EPERM && errno != EEXIST)
-			why = errno;
-	}
-	if (!why && rename(fresh, path))
-		why = errno;
-	if (why) {
-		unlink(fresh);
-		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", fresh, strerror(why));
-	}
-	return CCR_OK;
+	/* What was there stays as PATH.old, as Slurm keeps all of its state; a first start has
+	 * none. */
+	unlink(old);
+	if (link(path, old) && errno != ENOENT && errno != EPERM)
+		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", old, strerror(errno));
+	return ccr_atomic_write(path, buf, sizeof(buf), 0600, err);
 }

@@ -24,9 +24,9 @@ struct ccr_last_ran {
 int ccr_last_ran_read(const char *path, struct ccr_last_ran *out, struct ccr_error *err);
 
 /*
- * Writes the file: PATH.new is filled, synced and renamed over PATH, what was there stays as
- * PATH.old. A crash at any moment leaves a whole file. CCR_EIO on failure, the old file is then
- * untouched; CCR_EINVAL if the path is too long.
+ * Replaces the file so that a crash at any moment leaves a whole one (atomic_file.h); what was
+ * there stays as PATH.old. CCR_EIO on failure, the file is then untouched; CCR_EINVAL if the path
+ * is too long; CCR_ENOMEM.
  */
 int ccr_last_ran_write(const char *path, const struct ccr_last_ran *in, struct ccr_error *err);
 

@@ -1,8 +1,6 @@
 /* mf - see mf.h */
 #include "core/mf.h"
 
-#include <math.h>
-
 double ccr_mf_age(time_t now, time_t accrue, uint32_t max_age)
 {
 	uint32_t waited = 0;
@@ -70,11 +68,4 @@ double ccr_mf_tres(uint64_t count, uint64_t part_count, bool no_normal)
 	if (no_normal)
 		return (double)count;
 	return count && part_count ? (double)count / (double)part_count : 0;
-}
-
-uint32_t ccr_mf_clamp(double points)
-{
-	if (!(points >= 1))
-		return 1;
-	return points >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)points;
 }

@@ -2,8 +2,7 @@
  * mf - the factors of Slurm's multifactor priority, as arithmetic over plain numbers
  *
  * Sources: the "Multifactor Priority Plugin" guide and slurm.conf(5). Each factor is 0 to 1 unless
- * a NO_NORMAL flag asks for the raw number. Points are weight x factor; ccr_mf_clamp() makes a
- * priority of their sum.
+ * a NO_NORMAL flag asks for the raw number.
  */
 #ifndef CCR_CORE_MF_H
 #define CCR_CORE_MF_H
@@ -35,11 +34,5 @@ double ccr_mf_size(const struct ccr_mf_size *site, uint32_t nodes, uint32_t cpus
 
 /* One TRES: the job's count over the partition's, or the count itself (NO_NORMAL_TRES). */
 double ccr_mf_tres(uint64_t count, uint64_t part_count, bool no_normal);
-
-/*
- * A sum of points as a priority: fractions cut off, at least 1 (0 means held to Slurm), at most
- * UINT32_MAX. Not-a-number counts as 1.
- */
-uint32_t ccr_mf_clamp(double points);
 
 #endif

@@ -6,13 +6,13 @@
 #include "priority/run_secs.h"
 
 static const assoc_mgr_lock_t usage_locks = {
-	.assoc = WRITE_LOCK, .qos = WRITE_LOCK, .tres = READ_LOCK};
+    .assoc = WRITE_LOCK, .qos = WRITE_LOCK, .tres = READ_LOCK};
 
 /* What a job used in a stretch of time. */
 struct amount {
-	double wall, billed;		   /* with decay */
+	double wall, billed;		 /* with decay */
 	double wall_whole, billed_whole; /* without, for QOS with NoDecay */
-	const uint64_t *tres;		   /* allocated; NULL: TRES are not counted */
+	const uint64_t *tres;		 /* allocated; NULL: TRES are not counted */
 	int tres_cnt;
 };
 
@@ -145,11 +145,11 @@ static void add(job_record_t *job, time_t start, time_t end, double decay_factor
 	double seconds = end > start ? difftime(end, start) : 0;
 	double billable = calc_job_billable_tres(job, start, true);
 	struct amount a = {
-		/* What was used early in the window has decayed longer; as coarse as stock. */
-		.wall = seconds * pow(decay_factor, seconds),
-		.wall_whole = seconds,
-		.tres = accounting_enforce & ACCOUNTING_ENFORCE_LIMITS ? job->tres_alloc_cnt : NULL,
-		.tres_cnt = slurmctld_tres_cnt,
+	    /* What was used early in the window has decayed longer; as coarse as stock. */
+	    .wall = seconds * pow(decay_factor, seconds),
+	    .wall_whole = seconds,
+	    .tres = accounting_enforce & ACCOUNTING_ENFORCE_LIMITS ? job->tres_alloc_cnt : NULL,
+	    .tres_cnt = slurmctld_tres_cnt,
 	};
 
 	a.billed = a.wall * billable;

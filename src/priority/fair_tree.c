@@ -41,12 +41,12 @@ static int add(void *x, void *arg)
 		return -1;
 	f->ft->rec[f->n] = assoc;
 	f->ft->row[f->n] = (struct ccr_ft_assoc){
-		.parent = outer,
-		.user = assoc->user != NULL,
-		.use_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
-		.shares_norm = assoc->usage->shares_norm,
-		.usage_raw = assoc->usage->usage_raw,
-		.fs_parent_usage = fs_parent && fs_parent->usage ? fs_parent->usage->usage_raw : 0,
+	    .parent = outer,
+	    .user = assoc->user != NULL,
+	    .use_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
+	    .shares_norm = assoc->usage->shares_norm,
+	    .usage_raw = assoc->usage->usage_raw,
+	    .fs_parent_usage = fs_parent && fs_parent->usage ? fs_parent->usage->usage_raw : 0,
 	};
 	f->parent = (uint32_t)f->n++;
 	if (assoc->usage->children_list)

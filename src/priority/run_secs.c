@@ -52,7 +52,8 @@ static void apply_qos(slurmdb_qos_rec_t *qos, const job_record_t *job, const str
 
 static void apply_all(const job_record_t *job, time_t t, bool remove)
 {
-	struct change c = {.tres = job->tres_alloc_cnt, .seconds = left_at(job, t), .remove = remove};
+	struct change c = {
+	    .tres = job->tres_alloc_cnt, .seconds = left_at(job, t), .remove = remove};
 	slurmdb_assoc_rec_t *assoc = job->assoc_ptr;
 
 	if (!c.tres || !c.seconds)

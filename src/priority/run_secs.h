@@ -1,10 +1,10 @@
 /*
  * run_secs - grp_used_tres_run_secs: what running jobs may still use, for GrpTRESRunMins
  *
- * Slurm's core adds TRES x time limit x UsageFactor when a job begins, to its associations up to the
- * root, to its QOS and its partition's; the priority plugin takes away what has passed. Here every
- * cycle counts what is left of each running job from nothing instead of subtracting: what core
- * forgets (a restart adds all of it again; a time limit or UsageFactor changed during the run)
+ * Slurm's core adds TRES x time limit x UsageFactor when a job begins, to its associations up to
+ * the root, to its QOS and its partition's; the priority plugin takes away what has passed. Here
+ * every cycle counts what is left of each running job from nothing instead of subtracting: what
+ * core forgets (a restart adds all of it again; a time limit or UsageFactor changed during the run)
  * cannot pile up, it is gone with the next cycle.
  *
  * What is left at time t is (start + limit - t) x UsageFactor in whole seconds, rounded as core

@@ -1,5 +1,4 @@
 #include <criterion/criterion.h>
-#include <math.h>
 #include "core/mf.h"
 
 Test(mf, age)
@@ -55,15 +54,4 @@ Test(mf, tres)
 	cr_expect_eq(ccr_mf_tres(3, 0, false), 0.0);
 	cr_expect_eq(ccr_mf_tres(0, 12, false), 0.0);
 	cr_expect_eq(ccr_mf_tres(3, 12, true), 3.0);
-}
-
-Test(mf, clamp)
-{
-	cr_expect_eq(ccr_mf_clamp(-5), 1u);
-	cr_expect_eq(ccr_mf_clamp(0.999), 1u);
-	cr_expect_eq(ccr_mf_clamp(1234.999), 1234u);
-	cr_expect_eq(ccr_mf_clamp(4294967294.5), 4294967294u);
-	cr_expect_eq(ccr_mf_clamp(1e12), UINT32_MAX);
-	cr_expect_eq(ccr_mf_clamp(INFINITY), UINT32_MAX);
-	cr_expect_eq(ccr_mf_clamp(NAN), 1u);
 }
