@@ -128,6 +128,9 @@
 typedef struct xlist ccr_slurm_list_t;
 typedef struct listIterator ccr_slurm_list_itr_t;
 
+/* job->details: struct job_details up to 22.05, job_details_t from 23.02. */
+typedef __typeof__(*((job_record_t *)0)->details) ccr_slurm_details_t;
+
 /* True in slurmctld itself, false in any other program that opened the plugin. */
 static inline bool ccr_slurm_in_slurmctld(void)
 {
