@@ -219,6 +219,18 @@ static int read_base(struct ccr__reader *r, const struct ccr__value *v, void *in
 	return ccr__integer(r, v, 0, BASE_MAX, "a whole number from 0 to 2147483647", &c->base);
 }
 
+static int read_points(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	static const char *const names[] = {"whole", "exact"};
+	struct ccr_config *c = into;
+	int which = 0, rc = ccr__choice(r, v, names, CCR__COUNT(names), &which);
+
+	(void)arg;
+	if (!rc)
+		c->exact_points = which == 1;
+	return rc;
+}
+
 /* Read before everything else: see read_object(). */
 static int read_already(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
 {
@@ -239,6 +251,7 @@ static const struct ccr__key top_keys[] = {
     {"formula_column", read_formula_column, 0},
     {"constants", read_constants, 0},
     {"base", read_base, 0},
+    {"points", read_points, 0},
     {"tiers", ccr__read_tiers, 0},
     {"default_group", ccr__read_default_group, 0},
     {"groups", ccr__read_groups, 0},

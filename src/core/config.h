@@ -115,6 +115,7 @@ struct ccr_config {
 	struct ccr_constant *constants; /* the names are the config's */
 	size_t n_constants;
 	int64_t base; /* 0 to 2147483647, default 1000000 */
+	bool exact_points; /* columns keep fractions; default: whole points (core/score.h) */
 	struct ccr_groups groups;
 	struct ccr_support_rule financial[CCR_SUPPORT_COUNT];
 	struct ccr_config_usage usage;
