@@ -18,8 +18,8 @@ GOLDEN = sorted(p for p in (ROOT / "tests/golden/config").iterdir() if p.is_dir(
 BEYOND_A_SCHEMA = {
     "account-own-name", "account-twice", "constant-is-variable", "default-group-dangling",
     "default-group-without-groups", "duplicate-account-by-case", "financial-steps-order",
-    "formula-and-column", "hist-hours-twice", "policy-assignment", "policy-unknown-variable",
-    "target-sum", "tier-dangling", "tier-without-tiers", "user-twice",
+    "formula-and-column", "hist-hours-twice", "number-too-many-digits", "policy-assignment",
+    "policy-unknown-variable", "target-sum", "tier-dangling", "tier-without-tiers", "user-twice",
 }
 
 
