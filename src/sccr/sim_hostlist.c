@@ -20,12 +20,13 @@ struct walk {
 
 static int bad(struct walk *w, const char *at, const char *what)
 {
-	return ccr_error_set(w->err, CCR_EINVAL, 0, "host list \"%.200s\": %s at \"%.40s\"", w->whole,
-			     what, at);
+	return ccr_error_set(w->err, CCR_EINVAL, 0, "host list \"%.200s\": %s at \"%.40s\"",
+			     w->whole, what, at);
 }
 
 /* One range "03-07" or "5"; leaves *s behind it. */
-static int range(struct walk *w, const char **s, const char *end, uint64_t *lo, uint64_t *hi, int *width)
+static int range(struct walk *w, const char **s, const char *end, uint64_t *lo, uint64_t *hi,
+		 int *width)
 {
 	const char *from = *s;
 	char *next;

@@ -24,10 +24,11 @@ struct model {
 };
 
 /*
- * Within a cycle what is free only shrinks: a job that asks for at least as much as one that was refused,
- * from no more nodes, for at least as long, need not be tested.
+ * Within a cycle what is free only shrinks: a job that asks for at least as much as one that was
+ * refused, from no more nodes, for at least as long, need not be tested.
  */
-static bool surely_refused(const struct model *m, const struct sim_cluster *c, const struct sim_job *j)
+static bool surely_refused(const struct model *m, const struct sim_cluster *c,
+			   const struct sim_job *j)
 {
 	for (uint32_t i = 0; i < m->nrefused; i++) {
 		const struct sim_job *r = m->refused[i].job;
@@ -35,7 +36,8 @@ static bool surely_refused(const struct model *m, const struct sim_cluster *c, c
 
 		if ((r->home == j->home || !c->part[r->home].has_node) && a->nodes <= b->nodes &&
 		    a->cpus <= b->cpus && a->last_cpus <= b->last_cpus && a->mem <= b->mem &&
-		    a->gpus <= b->gpus && (a->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type) &&
+		    a->gpus <= b->gpus &&
+		    (a->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type) &&
 		    (m->refused[i].for_any_time || r->limit <= j->limit))
 			return true;
 	}
@@ -140,10 +142,12 @@ static int recorded_queued(void *state, struct sim *s, struct sim_job *j, struct
 	struct model *m = state;
 
 	if (j->recorded_wait < 0)
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "scheduler recorded: the workload does not say when job %s started", j->id);
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "scheduler recorded: the workload does not say when job %s started", j->id);
 	(void)s;
-	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err) : CCR_OK;
+	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err)
+								       : CCR_OK;
 }
 
 static sim_time recorded_wake(void *state, const struct sim *s)
@@ -186,10 +190,11 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name))
 		i++;
 	if (i == sizeof(models) / sizeof(models[0]))
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
-				     "recorded are known",
-				     name);
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
+		    "recorded are known",
+		    name);
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ccr_error_nomem(err);

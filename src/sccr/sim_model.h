@@ -2,10 +2,10 @@
  * sim_model - models of what other schedulers do, to hold the product's own against
  *
  * fcfs          strictly in order: nobody passes a job that waits
- * easy          one booking, for the first that waits; others may start if they leave it whole (EASY)
- * conservative  a booking for everybody that waits
- * whole-node    a booking for everybody within the depth, of whole nodes, as stock Slurm plans
- * recorded      the log's own start times, on no particular node
+ * easy          one booking, for the first that waits; others may start if they leave it whole
+ * (EASY) conservative  a booking for everybody that waits whole-node    a booking for everybody
+ * within the depth, of whole nodes, as stock Slurm plans recorded      the log's own start times,
+ * on no particular node
  *
  * Queues are gone through anew at every cycle: a job that ends early moves all bookings up.
  */

@@ -134,8 +134,8 @@ void sim_plan_clear(struct sim_plan *p)
 	p->nbooked = 0;
 }
 
-int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start, const struct sim_pick *pick,
-		  uint32_t npick, bool whole)
+int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
+		  const struct sim_pick *pick, uint32_t npick, bool whole)
 {
 	sim_time end = j->limit >= SIM_NEVER - start ? SIM_NEVER : start + j->limit;
 
@@ -204,8 +204,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * The changes of a node after now, in order. A job that should have ended by now is there for one more
- * moment. *a becomes what is free now beside the bookings.
+ * The changes of a node after now, in order. A job that should have ended by now is there for one
+ * more moment. *a becomes what is free now beside the bookings.
  */
 static uint32_t changes(struct sim_plan *p, const struct sim *s, uint32_t node, struct amount *a)
 {
@@ -245,8 +245,8 @@ static void least(struct amount *a, const struct amount *b)
 }
 
 /* What the node has free during the whole of [from, from + limit). */
-static struct amount free_during(struct sim_plan *p, const struct sim *s, uint32_t node, sim_time from,
-				 sim_time limit)
+static struct amount free_during(struct sim_plan *p, const struct sim *s, uint32_t node,
+				 sim_time from, sim_time limit)
 {
 	struct amount a, low;
 	uint32_t n = changes(p, s, node, &a), i = 0;
@@ -313,7 +313,8 @@ static bool choose(struct sim_plan *p, const struct sim *s, const struct sim_job
 	return n == d->nodes && !p->failed;
 }
 
-bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j, struct sim_pick *pick)
+bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
+		  struct sim_pick *pick)
 {
 	p->failed = false;
 	return choose(p, s, j, s->now, pick);
@@ -329,11 +330,11 @@ static void edge_add(struct sim_plan *p, sim_time t, int sign)
 }
 
 /*
- * The start times in [now, before) at which the node would do for j: adds their edges (want_all), or
- * returns the first one.
+ * The start times in [now, before) at which the node would do for j: adds their edges (want_all),
+ * or returns the first one.
  */
-static sim_time windows(struct sim_plan *p, const struct sim *s, const struct sim_job *j, uint32_t node,
-			sim_time before, bool want_all)
+static sim_time windows(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
+			uint32_t node, sim_time before, bool want_all)
 {
 	struct amount a;
 	uint32_t n = changes(p, s, node, &a), i = 0;

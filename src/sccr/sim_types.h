@@ -69,11 +69,11 @@ struct sim_job {
 	double terms[9];       /* the columns of sprio, see core/column.h */
 	struct sim_pick *pick; /* while running */
 	uint32_t npick;
-	uint32_t slot;		     /* place in the running list */
-	uint32_t mark;		     /* free for the scheduler */
-	struct sim_job *waiting;     /* jobs that are submitted after this one's end */
-	struct sim_job *next;	     /* in such a list, or among the unused */
-	UT_hash_handle hh;	     /* live jobs by number, where a workload has such jobs */
+	uint32_t slot;		 /* place in the running list */
+	uint32_t mark;		 /* free for the scheduler */
+	struct sim_job *waiting; /* jobs that are submitted after this one's end */
+	struct sim_job *next;	 /* in such a list, or among the unused */
+	UT_hash_handle hh;	 /* live jobs by number, where a workload has such jobs */
 	uint64_t number;
 };
 
