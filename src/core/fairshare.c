@@ -3,24 +3,49 @@
 
 #include <math.h>
 
-double ccr_fraction(double part, double whole)
+long double ccr_usage_norm(long double usage_raw, long double root_usage_raw)
 {
-	/* Written so that NaN fails: a sum of many may also round to a little over its whole. */
-	if (!(part > 0) || !(whole > 0) || isinf(whole))
+	long double norm;
+
+	if (!root_usage_raw)
 		return 0;
-	return part < whole ? part / whole : 1;
+	norm = usage_raw / root_usage_raw;
+	/* Above 1 where a half-life was changed between two cycles. */
+	return norm > 1 ? 1 : norm;
 }
 
-double ccr_percent(double part, double whole)
+long double ccr_usage_efctv(long double usage_norm, long double parent_efctv, uint32_t shares_raw,
+			    uint32_t level_shares)
 {
-	return 100 * ccr_fraction(part, whole);
+	if (!level_shares)
+		return parent_efctv;
+	return usage_norm + (parent_efctv - usage_norm) * (shares_raw / (long double)level_shares);
 }
 
-double ccr_pbs_fairshare_factor(double usage, double share)
+long double ccr_usage_efctv_oblivious(long double usage_norm, double shares_norm,
+				      long double parent_efctv, double parent_shares_norm,
+				      long double siblings_norm)
 {
-	if (!(share > 0))
+	/* How strongly a parent far from its share weakens what would bring R back to 1. */
+	const long double strength = 5;
+	long double parent, own, k = 1;
+
+	if (!shares_norm || !parent_shares_norm || !parent_efctv || !usage_norm)
+		return usage_norm;
+	parent = parent_efctv / parent_shares_norm;
+	own = usage_norm / shares_norm / (siblings_norm / parent_shares_norm);
+	if (parent && own) {
+		long double lp = logl(parent);
+
+		if (lp * logl(own) < 0)
+			k = 1 / (1 + strength * lp * strength * lp);
+	}
+	return parent * (long double)pow((double)own, (double)k) * shares_norm;
+}
+
+double ccr_fs_factor(long double usage_efctv, long double shares_norm, uint16_t dampening)
+{
+	if (shares_norm <= 0)
 		return 0;
-	if (!(usage > 0))
-		return 1;
-	return exp2(-(usage / share));
+	return pow(2.0, (double)-(usage_efctv / shares_norm / (dampening ? dampening : 1)));
 }

@@ -1,25 +1,39 @@
 /*
- * fairshare - shares and factors: the arithmetic between a ledger and a score
+ * fairshare - the numbers of one association: normalised and effective usage, fairshare factor
  *
- * All are pure functions that give a finite number for any input; what is no number counts as 0.
+ * The formulas are those that Slurm documents for its two fairshare algorithms ("Classic Fairshare
+ * Algorithm", "Depth-Oblivious Fair-share Factor") so that the columns of sshare stay what a site
+ * is used to. Usage is in TRES-seconds, everything else has no unit.
  */
 #ifndef CCR_CORE_FAIRSHARE_H
 #define CCR_CORE_FAIRSHARE_H
 
-/* part / whole, within 0..1; 0 where the whole is 0 or less (nothing was used, no shares were
- * given). */
-double ccr_fraction(double part, double whole);
+#include <stdint.h>
 
-/* The same in percent, 0..100. */
-double ccr_percent(double part, double whole);
+/* An association's part of all usage, 0 to 1. 0 where there is no usage at all. */
+long double ccr_usage_norm(long double usage_raw, long double root_usage_raw);
 
 /*
- * PBS Professional's fairshare_factor: 2^-(usage/share), with the usage as a fraction of all usage
- * and the share as a fraction of all shares (Altair, PBS Professional Administrator's Guide,
- * "Fairshare"; as Aqua's page has it). 1 for no usage, 0.5 where usage equals share, towards 0
- * above it. An entity without a share has the factor 0, used or not: PBS would not run its jobs at
- * all.
+ * Classic: own usage, moved towards the parent's effective usage by own shares over the shares of
+ * all siblings. Without any sibling shares the parent's effective usage.
  */
-double ccr_pbs_fairshare_factor(double usage, double share);
+long double ccr_usage_efctv(long double usage_norm, long double parent_efctv, uint32_t shares_raw,
+			    uint32_t level_shares);
+
+/*
+ * Depth-oblivious (PriorityFlags=DEPTH_OBLIVIOUS): chosen so that 2^-(effective/shares) is 2^-R
+ * with R = R_parent x r^k, r the own over- or under-use within the account. siblings_norm is the
+ * sum of the normalised usage of all siblings, itself included, but those with Fairshare=parent.
+ * Where any of the four is 0 the own usage is the effective one.
+ */
+long double ccr_usage_efctv_oblivious(long double usage_norm, double shares_norm,
+				      long double parent_efctv, double parent_shares_norm,
+				      long double siblings_norm);
+
+/*
+ * 2^-(effective usage / shares / dampening), 0 where there are no shares. dampening is slurm.conf's
+ * FairShareDampeningFactor, at least 1.
+ */
+double ccr_fs_factor(long double usage_efctv, long double shares_norm, uint16_t dampening);
 
 #endif

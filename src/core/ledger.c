@@ -1,7 +1,7 @@
 /* ledger - see ledger.h */
 #include "core/ledger.h"
 
-#include "core/fairshare.h"
+#include "core/shares.h"
 #include "core/ledger_rebin.h"
 
 #include <stdlib.h>

@@ -2,45 +2,8 @@
 #include "core/lsf.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
-
-struct ccr_lsf_params ccr_lsf_params_default(void)
-{
-	return (struct ccr_lsf_params){
-	    .cpu_time_factor = 0.7,
-	    .run_time_factor = 0.7,
-	    .run_job_factor = 3.0,
-	    .hist_hours = 5.0,
-	};
-}
-
-int ccr_lsf_params_check(const struct ccr_lsf_params *p, struct ccr_error *err)
-{
-	const struct {
-		const char *name;
-		double value;
-	} all[] = {
-	    {"CPU_TIME_FACTOR", p->cpu_time_factor},
-	    {"RUN_TIME_FACTOR", p->run_time_factor},
-	    {"RUN_JOB_FACTOR", p->run_job_factor},
-	    {"HIST_HOURS", p->hist_hours},
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!isfinite(all[i].value) || all[i].value < 0)
-			return ccr_error_set(err, CCR_EINVAL, 0, "%s is %g: expected 0 or more",
-					     all[i].name, all[i].value);
-	}
-	return CCR_OK;
-}
-
-struct ccr_usage_model ccr_lsf_usage_model(const struct ccr_lsf_params *p)
-{
-	struct ccr_usage_model m = ccr_usage_model_default(CCR_USAGE_LSF);
-
-	m.hist_hours = p->hist_hours;
-	return m;
-}
 
 static double at_least_0(double v)
 {
@@ -50,9 +13,9 @@ static double at_least_0(double v)
 double ccr_lsf_priority(const struct ccr_lsf_params *p, const struct ccr_lsf_standing *s,
 			uint32_t more)
 {
-	double divisor = p->cpu_time_factor * (at_least_0(s->cpu_time_s) / 3600) +
+	double divisor = p->constant + p->cpu_time_factor * (at_least_0(s->cpu_time_s) / 3600) +
 			 p->run_time_factor * (at_least_0(s->run_time_s) / 3600) +
-			 p->run_job_factor * (1.0 + s->started + more);
+			 p->run_job_factor * ((double)s->started + more);
 
 	return at_least_0(s->shares) / fmax(divisor, CCR_LSF_DIVISOR_MIN);
 }

@@ -1,14 +1,17 @@
 /*
  * lsf - LSF's dynamic user priority
  *
- *	PRIORITY = SHARES / (CPU_TIME_FACTOR x cpu hours + RUN_TIME_FACTOR x run hours
- *			     + RUN_JOB_FACTOR x (1 + STARTED))
+ *	PRIORITY = SHARES / (constant + CPU_TIME_FACTOR x cpu hours + RUN_TIME_FACTOR x run hours
+ *			     + RUN_JOB_FACTOR x STARTED)
  *
- * of a user in a queue (here: a partition), with the parameters of lsb.params under LSF's own names
- * ("Dynamic user priority" in Administering Platform LSF). With LSF's defaults and one share this
- *is 1 / PRIORITY = 3.0 + 0.7 x hours + 3.0 x STARTED. The ledger's slot seconds are run time of
- *running and finished jobs together, decayed by HIST_HOURS (usage_model.h); LSF prints them in two
- *columns, CPU_TIME and RUN_TIME, and its numbers come out when both are counted.
+ * of a user in a queue (here: a partition), with the parameters of lsb.params under LSF's names
+ *("Dynamic user priority" in Administering Platform LSF; there the constant is RUN_JOB_FACTOR
+ *itself, as LSF has 1 + STARTED). With LSF's defaults and one share this is 1 / PRIORITY = 3.0 +
+ *0.7 x hours + 3.0 x STARTED.
+ *
+ * The ledger's slot seconds are the run time of running and finished jobs together, decayed by
+ *HIST_HOURS (usage_model.h): they are the run hours, and no cpu hours are left. `bqueues -l` shows
+ *them in two columns, CPU_TIME and RUN_TIME; its PRIORITY comes out when both are counted.
  *
  * Higher goes first. Queues do not know of each other: a standing is for one user in one partition.
  */
@@ -19,16 +22,16 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "core/usage_model.h"
 
-/* The least divisor: where every factor is 0 (LSF's static priority) shares alone still rank. */
+/* The least divisor: where constant and factors are all 0, shares alone still rank. */
 #define CCR_LSF_DIVISOR_MIN 0.01
 
+/* Each 0 or more; LSF's defaults in brackets. */
 struct ccr_lsf_params {
-	double cpu_time_factor; /* CPU_TIME_FACTOR, per hour; LSF's default 0.7 */
-	double run_time_factor; /* RUN_TIME_FACTOR, per hour; 0.7 */
-	double run_job_factor;	/* RUN_JOB_FACTOR, per started job; 3 */
-	double hist_hours;	/* HIST_HOURS, hours until an hour counts 0.1; 5 */
+	double constant;	/* what an idle user has (3.0) */
+	double cpu_time_factor; /* CPU_TIME_FACTOR, per hour (0.7) */
+	double run_time_factor; /* RUN_TIME_FACTOR, per hour (0.7) */
+	double run_job_factor;	/* RUN_JOB_FACTOR, per started job (3.0) */
 };
 
 /* A user in a partition. */
@@ -49,14 +52,6 @@ struct ccr_lsf_job {
 	uint32_t ahead;	 /* set: jobs of the same standing that go before it */
 	double priority; /* set: its PRIORITY once those have been started */
 };
-
-struct ccr_lsf_params ccr_lsf_params_default(void);
-
-/* CCR_EINVAL with LSF's name for it, its value and its range if a parameter cannot be used. */
-int ccr_lsf_params_check(const struct ccr_lsf_params *p, struct ccr_error *err);
-
-/* The ledger's model for these parameters. */
-struct ccr_usage_model ccr_lsf_usage_model(const struct ccr_lsf_params *p);
 
 /*
  * PRIORITY when `more` jobs beside those that run had been started. Always a finite number, 0 or
