@@ -185,7 +185,7 @@ static int read_constant(struct ccr__reader *r, const char *key, const struct cc
 		return ccr__bad(r, v->line, found,
 				"small letters, digits and _, not with a digit first, at most 64");
 	}
-	rc = ccr__number(r, v, -1e300, 1e300, "a number", &value);
+	rc = ccr__number(r, v, -1e300, 1e300, "a number from -1e300 to 1e300", &value);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_constants; i++)
@@ -359,6 +359,11 @@ static int finish_policy(struct ccr__reader *r)
 				"one of \"preset\", \"policy\" and \"job_sort_formula\"");
 	ccr_config_policy_spec(r->config, &spec);
 	rc = ccr_policy_compile(&spec, &policy, r->err);
+	if (!rc) {
+		r->reads_target = ccr_policy_uses(policy, CCR_VAR_TARGET) ||
+				  ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+		r->reads_financial = ccr_policy_uses(policy, CCR_VAR_FINANCIAL);
+	}
 	ccr_policy_free(policy);
 	return rc;
 }
