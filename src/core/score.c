@@ -1,0 +1,67 @@
+/* score - see score.h */
+#include "core/score.h"
+
+#include <math.h>
+
+/* SITE travels as an unsigned 32-bit number around this offset (slurm.h's NICE_OFFSET). */
+#define SITE_MIN     (-2147483647.0)
+#define SITE_MAX     2147483647.0
+#define PRIORITY_MAX 4294967295.0
+
+double ccr_score_round(double points)
+{
+	return round(points) + 0.0; /* -0.0 + 0.0 is 0.0: sprio would print "-0" */
+}
+
+/* The order of the additions is sprio's and the stock plugin's: doubles do not associate. */
+static double sum(const double *p, double partition, double qos, const struct ccr_score_extra *x)
+{
+	double s = p[CCR_COL_AGE] + p[CCR_COL_ASSOC] + p[CCR_COL_FAIRSHARE] + p[CCR_COL_JOBSIZE] +
+		   partition + qos;
+
+	return s + x->tres + p[CCR_COL_SITE] - (double)x->nice;
+}
+
+static uint32_t cut(double s)
+{
+	if (!(s >= 1)) /* 0 is for held jobs */
+		return 1;
+	return s >= PRIORITY_MAX ? UINT32_MAX : (uint32_t)s;
+}
+
+static double clamp(double v, double lo, double hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMNS],
+	       const struct ccr_score_extra *extra, struct ccr_score *out)
+{
+	double total;
+
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		double p = i == CCR_COL_SITE ? factor[i] : rule->weight[i] * factor[i];
+
+		/* SITE is an integer on the wire */
+		out->points[i] = rule->whole || i == CCR_COL_SITE ? ccr_score_round(p) : p;
+	}
+	out->points[CCR_COL_SITE] =
+	    clamp(out->points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
+		  SITE_MAX);
+	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
+	out->capped = total > PRIORITY_MAX;
+	if (out->capped) {
+		double less = out->points[CCR_COL_SITE] - ceil(total - PRIORITY_MAX);
+
+		out->points[CCR_COL_SITE] = clamp(less, SITE_MIN, SITE_MAX);
+		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS],
+			    extra);
+	}
+	out->priority = cut(total);
+}
+
+uint32_t ccr_score_elsewhere(const struct ccr_score *score, const struct ccr_score_extra *extra,
+			     double partition_points, double qos_points)
+{
+	return cut(sum(score->points, partition_points, qos_points, extra));
+}

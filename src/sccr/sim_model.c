@@ -1,0 +1,220 @@
+/* sim_model - see sim_model.h */
+#include "sccr/sim_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/sim_plan.h"
+
+/* Refused demands that are remembered within a cycle. */
+#define REFUSED_MAX 64
+
+struct model {
+	struct sim_plan *plan;
+	uint32_t depth, max_test;
+	bool strict, whole;
+	bool failed;
+	struct sim_pick *pick; /* room for every node of the cluster */
+	struct {
+		const struct sim_job *job;
+		bool for_any_time; /* it is not free at all, not only for so long */
+	} refused[REFUSED_MAX];
+	uint32_t nrefused;
+	struct sim_heap due; /* recorded: who starts when */
+};
+
+/*
+ * Within a cycle what is free only shrinks: a job that asks for at least as much as one that was refused,
+ * from no more nodes, for at least as long, need not be tested.
+ */
+static bool surely_refused(const struct model *m, const struct sim_cluster *c, const struct sim_job *j)
+{
+	for (uint32_t i = 0; i < m->nrefused; i++) {
+		const struct sim_job *r = m->refused[i].job;
+		const struct sim_demand *a = &r->demand, *b = &j->demand;
+
+		if ((r->home == j->home || !c->part[r->home].has_node) && a->nodes <= b->nodes &&
+		    a->cpus <= b->cpus && a->last_cpus <= b->last_cpus && a->mem <= b->mem &&
+		    a->gpus <= b->gpus && (a->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type) &&
+		    (m->refused[i].for_any_time || r->limit <= j->limit))
+			return true;
+	}
+	return false;
+}
+
+static void remember(struct model *m, const struct sim *s, const struct sim_job *j)
+{
+	uint32_t n = 0;
+	struct sim_pick pick;
+
+	if (m->nrefused == REFUSED_MAX)
+		return;
+	for (uint32_t i = 0; i < s->cluster->nodes && n < j->demand.nodes; i++)
+		n += sim_allowed(s->cluster, j, i) &&
+		     sim_take(s->cluster, i, &s->free[i], &j->demand, false, &pick);
+	m->refused[m->nrefused].job = j;
+	m->refused[m->nrefused++].for_any_time = n < j->demand.nodes;
+}
+
+static bool all_full(const struct sim *s)
+{
+	return s->levels.cpus_used >= s->cluster->cpus;
+}
+
+static int cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+	uint32_t booked = 0, passed = 0;
+
+	m->nrefused = 0;
+	sim_plan_clear(m->plan);
+	for (uint32_t i = 0; i < s->queued && i < m->max_test; i++) {
+		struct sim_job *j = s->queue[i];
+		sim_time start;
+
+		if (booked >= m->depth && all_full(s))
+			break;
+		if (!surely_refused(m, s->cluster, j)) {
+			if (sim_plan_now(m->plan, s, j, m->pick)) {
+				int rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+
+				if (rc)
+					return rc;
+				if (m->failed)
+					return ccr_error_nomem(err);
+				continue;
+			}
+			if (sim_plan_failed(m->plan))
+				return ccr_error_nomem(err);
+			remember(m, s, j);
+		}
+		passed++;
+		if (m->strict)
+			break;
+		if (booked >= m->depth)
+			continue;
+		start = sim_plan_earliest(m->plan, s, j, m->pick);
+		if (sim_plan_failed(m->plan))
+			return ccr_error_nomem(err);
+		if (start >= SIM_NEVER)
+			continue;
+		booked++;
+		if (sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, m->whole))
+			return ccr_error_nomem(err);
+		if (sim_book(s, j, start, m->pick, j->demand.nodes, err))
+			return CCR_ENOMEM;
+	}
+	return CCR_OK;
+}
+
+static void started(void *state, struct sim *s, const struct sim_job *j)
+{
+	struct model *m = state;
+
+	(void)s;
+	m->failed |= sim_plan_run(m->plan, j) != 0;
+}
+
+static void ended(void *state, struct sim *s, const struct sim_job *j)
+{
+	struct model *m = state;
+
+	(void)s;
+	sim_plan_end(m->plan, j);
+}
+
+static void model_free(void *state)
+{
+	struct model *m = state;
+
+	if (!m)
+		return;
+	sim_plan_free(m->plan);
+	sim_heap_free(&m->due);
+	free(m->pick);
+	free(m);
+}
+
+static int recorded_queued(void *state, struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct model *m = state;
+
+	if (j->recorded_wait < 0)
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "scheduler recorded: the workload does not say when job %s started", j->id);
+	(void)s;
+	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err) : CCR_OK;
+}
+
+static sim_time recorded_wake(void *state, const struct sim *s)
+{
+	struct model *m = state;
+
+	(void)s;
+	return sim_heap_time(&m->due);
+}
+
+static int recorded_cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+
+	while (sim_heap_time(&m->due) <= s->now) {
+		int rc = sim_start(s, sim_heap_pop(&m->due), NULL, 0, false, err);
+
+		if (rc)
+			return rc;
+	}
+	return CCR_OK;
+}
+
+int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim *s,
+		  const struct sim_model_options *o, struct ccr_error *err)
+{
+	static const struct {
+		const char *name;
+		uint32_t depth; /* at most */
+		bool strict, whole, recorded;
+	} models[] = {{"fcfs", 0, true, false, false},
+		      {"easy", 1, false, false, false},
+		      {"conservative", UINT32_MAX, false, false, false},
+		      {"whole-node", UINT32_MAX, false, true, false},
+		      {"recorded", 0, false, false, true}};
+	struct model *m;
+	size_t i = 0;
+
+	memset(out, 0, sizeof(*out));
+	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name))
+		i++;
+	if (i == sizeof(models) / sizeof(models[0]))
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
+				     "recorded are known",
+				     name);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return ccr_error_nomem(err);
+	out->name = models[i].name;
+	out->state = m;
+	out->free = model_free;
+	m->strict = models[i].strict;
+	m->whole = models[i].whole;
+	m->depth = o->depth < models[i].depth ? o->depth : models[i].depth;
+	m->max_test = o->max_test;
+	if (models[i].recorded) {
+		out->queued = recorded_queued;
+		out->wake = recorded_wake;
+		out->cycle = recorded_cycle;
+		return CCR_OK;
+	}
+	out->cycle = cycle;
+	out->started = started;
+	out->ended = ended;
+	m->plan = sim_plan_new(s);
+	m->pick = calloc(s->cluster->nodes, sizeof(*m->pick));
+	if (!m->plan || !m->pick) {
+		model_free(m);
+		out->state = NULL;
+		return ccr_error_nomem(err);
+	}
+	return CCR_OK;
+}
