@@ -185,7 +185,7 @@ static int read_constant(struct ccr__reader *r, const char *key, const struct cc
 		return ccr__bad(r, v->line, found,
 				"small letters, digits and _, not with a digit first, at most 64");
 	}
-	rc = ccr__number(r, v, -1e300, 1e300, "a number", &value);
+	rc = ccr__number(r, v, -1e300, 1e300, "a number from -1e300 to 1e300", &value);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_constants; i++)
@@ -344,6 +344,21 @@ void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_s
 	spec->n_constants = config->n_constants;
 }
 
+static int warn_no_groups(struct ccr__reader *r, const struct ccr_policy *policy)
+{
+	static const enum ccr_var of_group[] = {CCR_VAR_TARGET, CCR_VAR_FS_DELTA,
+						CCR_VAR_FINANCIAL};
+
+	for (size_t i = 0; i < CCR__COUNT(of_group); i++) {
+		if (ccr_policy_uses(policy, of_group[i]))
+			return ccr__warn(
+			    r, 0, "groups",
+			    "there are none, but the policy reads %s: it is 0 for every job",
+			    ccr_var_info(of_group[i])->name);
+	}
+	return 0;
+}
+
 /* A policy that ranks by something, and whose expressions compile. */
 static int finish_policy(struct ccr__reader *r)
 {
@@ -359,6 +374,8 @@ static int finish_policy(struct ccr__reader *r)
 				"one of \"preset\", \"policy\" and \"job_sort_formula\"");
 	ccr_config_policy_spec(r->config, &spec);
 	rc = ccr_policy_compile(&spec, &policy, r->err);
+	if (!rc && !r->config->groups.count)
+		rc = warn_no_groups(r, policy);
 	ccr_policy_free(policy);
 	return rc;
 }

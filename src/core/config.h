@@ -18,6 +18,7 @@
 #include "core/error.h"
 #include "core/groups.h"
 #include "core/policy.h"
+#include "core/usage_model.h"
 
 /* The largest policy file that is read. */
 #define CCR_CONFIG_MAX_BYTES ((size_t)1 << 20)
@@ -30,12 +31,6 @@ struct ccr_formula {
 	unsigned line; /* in there */
 	bool preset;   /* comes from the preset */
 	bool job_sort; /* was given as job_sort_formula */
-};
-
-enum ccr_usage_model {
-	CCR_USAGE_HALFLIFE, /* PriorityDecayHalfLife of slurm.conf */
-	CCR_USAGE_WINDOWS,  /* Maui: depth windows of interval seconds, weighted decay^i */
-	CCR_USAGE_LSF,	    /* an hour now is as much as hist_hours hours that long ago */
 };
 
 enum ccr_usage_charge {
@@ -52,7 +47,7 @@ enum ccr_usage_source {
 };
 
 struct ccr_config_usage {
-	enum ccr_usage_model model;
+	enum ccr_usage_kind model;
 	int64_t interval;  /* s, windows; default 86400 */
 	int depth;	   /* windows; default 7 */
 	double decay;	   /* windows; 0 to 1, default 0.8 */
@@ -114,7 +109,7 @@ struct ccr_config {
 	struct ccr_formula column[CCR_COLUMNS];
 	struct ccr_constant *constants; /* the names are the config's */
 	size_t n_constants;
-	int64_t base; /* 0 to 2147483647, default 1000000 */
+	int64_t base;	   /* 0 to 2147483647, default 1000000 */
 	bool exact_points; /* columns keep fractions; default: whole points (core/score.h) */
 	struct ccr_groups groups;
 	struct ccr_support_rule financial[CCR_SUPPORT_COUNT];
@@ -186,7 +181,6 @@ const char *const *ccr_config_presets(void);
 const char *ccr_config_preset_text(const char *name, size_t *len);
 
 /* Names for people and for the file. Static. */
-const char *ccr_usage_model_name(enum ccr_usage_model model);
 const char *ccr_usage_charge_name(enum ccr_usage_charge charge);
 const char *ccr_usage_source_name(enum ccr_usage_source source);
 

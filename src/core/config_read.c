@@ -116,6 +116,8 @@ size_t ccr__enter(struct ccr__reader *r, const char *key)
 	int n;
 
 	ccr_json_printable(key, strlen(key), piece, sizeof(piece));
+	if (!*key)
+		strcpy(piece, "\"\"");
 	n = snprintf(r->path + mark, room, "%s%s", mark && piece[0] != '[' ? "." : "", piece);
 	if (n > 0)
 		r->path_len = mark + ((size_t)n < room ? (size_t)n : room - 1);
@@ -131,8 +133,17 @@ void ccr__leave(struct ccr__reader *r, size_t mark)
 const char *ccr__did_you_mean(const char *word, const char *const *known, size_t count, char *out,
 			      size_t size)
 {
-	const char *near = ccr_nearest(word, known, count);
+	char small[65];
+	const char *near;
+	size_t n = 0;
 
+	/* Upper case, as in LSF's and Maui's own names, is no difference that matters here. */
+	for (; word[n] && n + 1 < sizeof(small); n++)
+		small[n] = word[n] >= 'A' && word[n] <= 'Z' ? (char)(word[n] - 'A' + 'a') : word[n];
+	small[n] = '\0';
+	near = ccr_nearest(word, known, count);
+	if (!near)
+		near = ccr_nearest(small, known, count);
 	out[0] = '\0';
 	if (near)
 		snprintf(out, size, " (did you mean \"%s\"?)", near);
@@ -366,7 +377,7 @@ int ccr__choice(struct ccr__reader *r, const struct ccr__value *v, const char *c
 	enumerate(names, count, all, sizeof(all));
 	if (text)
 		ccr__did_you_mean(text, names, count, hint, sizeof(hint));
-	return ccr__bad_value(r, v, "%s%s", all, hint);
+	return ccr__bad_value(r, v, "one of %s%s", all, hint);
 }
 
 int ccr__duration(struct ccr__reader *r, const struct ccr__value *v, int64_t least, int64_t *out)

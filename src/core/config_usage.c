@@ -12,11 +12,6 @@ static const char *const model_names[] = {"halflife", "windows", "lsf"};
 static const char *const charge_names[] = {"billing", "cpus", "nodes", "gpus"};
 static const char *const source_names[] = {"auto", "slurm", "ledger"};
 
-const char *ccr_usage_model_name(enum ccr_usage_model model)
-{
-	return (size_t)model < CCR__COUNT(model_names) ? model_names[model] : NULL;
-}
-
 const char *ccr_usage_charge_name(enum ccr_usage_charge charge)
 {
 	return (size_t)charge < CCR__COUNT(charge_names) ? charge_names[charge] : NULL;
@@ -36,7 +31,7 @@ static int read_model(struct ccr__reader *r, const struct ccr__value *v, void *i
 
 	(void)arg;
 	if (!rc)
-		u->model = (enum ccr_usage_model)i;
+		u->model = (enum ccr_usage_kind)i;
 	return rc;
 }
 
@@ -225,11 +220,11 @@ int ccr__finish_usage(struct ccr__reader *r)
 	if (r->windows_line && u->model != CCR_USAGE_WINDOWS)
 		rc = ccr__warn(r, r->windows_line, r->windows_key,
 			       "is read by the model \"windows\" alone, and the model is \"%s\"",
-			       ccr_usage_model_name(u->model));
+			       ccr_usage_kind_name(u->model));
 	if (!rc && r->hist_line && u->model != CCR_USAGE_LSF)
 		rc = ccr__warn(r, r->hist_line, "hist_hours",
 			       "is read by the usage model \"lsf\" alone, and the model is \"%s\"",
-			       ccr_usage_model_name(u->model));
+			       ccr_usage_kind_name(u->model));
 	return rc;
 }
 

@@ -90,10 +90,8 @@ static void say_years(struct words *w, const struct ccr_contributions *given, in
 		const struct ccr_yearly *y = year_of(given, year - back);
 		const char *before = back == CCR_DOLLAR_YEARS ? "" : back == 1 ? " and " : ", ";
 
-		if (y)
-			say(w, "%s%.15g in %d", before, y->dollars, year - back);
-		else
-			say(w, "%snothing given for %d, counted as 0", before, year - back);
+		say(w, "%s%.15g (%d%s)", before, y ? y->dollars : 0, year - back,
+		    y ? "" : ": nothing given");
 	}
 }
 

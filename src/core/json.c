@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,12 +56,10 @@ static void position(const char *text, size_t at, unsigned *line, unsigned *colu
 static const char *expectation(enum json_tokener_error code)
 {
 	switch (code) {
-	case json_tokener_error_parse_null:
-		return "null, true, false, a number, or a text in double quotes";
 	case json_tokener_error_parse_boolean:
 		return "true or false in small letters";
 	case json_tokener_error_parse_number:
-		return "a number such as 25 or 0.5";
+		return "a number such as 25 or 0.5, with no 0 before it and no sign after it";
 	case json_tokener_error_parse_array:
 		return "',' or ']' after a value";
 	case json_tokener_error_parse_object_key_name:
@@ -72,18 +71,72 @@ static const char *expectation(enum json_tokener_error code)
 	case json_tokener_error_parse_string:
 		return "a text in double quotes with no \\ but JSON's own escapes";
 	default:
-		return "a JSON value";
+		return "a text in double quotes, a number, true, false, an object or a list";
 	}
+}
+
+/* What stands at a place, in words. */
+static void describe(const char *text, size_t len, size_t at, char *out, size_t size)
+{
+	unsigned char c = (unsigned char)text[at];
+	char piece[80];
+	size_t n;
+
+	if (c == '\n' || c == '\r') {
+		snprintf(out, size, "the end of the line");
+	} else if (c < 0x20 || c == 0x7f) {
+		snprintf(out, size, "a control character (0x%02x)", (unsigned)c);
+	} else if (c == '/' && at + 1 < len && (text[at + 1] == '/' || text[at + 1] == '*')) {
+		snprintf(out, size, "a comment");
+	} else {
+		n = strcspn(text + at, " \t\r\n,:]}");
+		if (n > len - at)
+			n = len - at;
+		ccr_json_printable(text + at, n ? n : 1, piece, sizeof(piece));
+		snprintf(out, size, "'%s'", piece);
+	}
+}
+
+static bool in_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '.' || c == '-' || c == '+' || c == '_';
+}
+
+/* json-c stops inside a word that is no number or literal: go back to where the word starts. */
+static size_t start_of(const char *text, size_t at, enum json_tokener_error code)
+{
+	if (code != json_tokener_error_parse_number && code != json_tokener_error_parse_null &&
+	    code != json_tokener_error_parse_boolean)
+		return at;
+	while (at && in_word(text[at - 1]))
+		at--;
+	return at;
+}
+
+static const char *expectation_at(const char *text, size_t at, enum json_tokener_error code)
+{
+	size_t before = at;
+
+	while (before && strchr(" \t\r\n", text[before - 1]))
+		before--;
+	if (text[at] == '/')
+		return "JSON, which has no comments";
+	if (text[at] == '\'')
+		return "double quotes, the only ones of JSON";
+	if (code == json_tokener_error_parse_unexpected && before && text[before - 1] == ',' &&
+	    (text[at] == '}' || text[at] == ']'))
+		return "another value after the comma, or no comma";
+	return expectation(code);
 }
 
 static int syntax_error(const char *text, size_t len, size_t at, const char *name,
 			enum json_tokener_error code, struct ccr_error *err)
 {
 	unsigned line, column;
-	char found[80], quoted[96];
+	char found[120];
 
-	if (at > len)
-		at = len;
+	at = start_of(text, at > len ? len : at, code);
 	position(text, at, &line, &column);
 	if (code == json_tokener_error_depth)
 		return ccr_error_set(
@@ -91,47 +144,29 @@ static int syntax_error(const char *text, size_t len, size_t at, const char *nam
 		    "%s:%u: column %u: found objects and lists nested more than %d deep, expected "
 		    "the few levels of a policy file",
 		    name, line, column, CCR_JSON_DEPTH);
-	if (code == json_tokener_error_parse_utf8_string) {
-		if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-			return ccr_error_set(
-			    err, CCR_EINVAL, 1,
-			    "%s:1: found a byte order mark before the text, expected plain UTF-8 "
-			    "without one",
-			    name);
+	if (code == json_tokener_error_parse_utf8_string && len >= 3 &&
+	    !memcmp(text, "\xef\xbb\xbf", 3))
+		return ccr_error_set(
+		    err, CCR_EINVAL, 1,
+		    "%s:1: found a byte order mark before the text, expected plain UTF-8 without "
+		    "one",
+		    name);
+	if (code == json_tokener_error_parse_utf8_string)
 		return ccr_error_set(
 		    err, CCR_EINVAL, line,
 		    "%s:%u: column %u: found bytes that are not UTF-8, expected UTF-8 text", name,
 		    line, column);
-	}
 	if (at == len || code == json_tokener_continue)
 		return ccr_error_set(
 		    err, CCR_EINVAL, line,
 		    "%s:%u: found the end of the file in the middle of a value, expected the rest "
 		    "of it (was the file cut off?)",
 		    name, line);
-	if (text[at] == '\n')
-		strcpy(found, "the end of the line");
-	else if ((unsigned char)text[at] < 0x20 || text[at] == 0x7f)
-		snprintf(found, sizeof(found), "a control character (0x%02x)",
-			 (unsigned)(unsigned char)text[at]);
-	else {
-		size_t n = strcspn(text + at, " \t\r\n,:]}");
-		char piece[80];
-
-		if (n > len - at)
-			n = len - at;
-		ccr_json_printable(text + at, n ? n : 1, piece, sizeof(piece));
-		snprintf(quoted, sizeof(quoted), "'%s'", piece);
-		memcpy(found, quoted, sizeof(found) - 1);
-		found[sizeof(found) - 1] = '\0';
-	}
-	if (text[at] == '/' && at + 1 < len && (text[at + 1] == '/' || text[at + 1] == '*'))
-		return ccr_error_set(
-		    err, CCR_EINVAL, line,
-		    "%s:%u: column %u: found a comment, expected JSON, which has none", name, line,
-		    column);
+	describe(text, len, at, found, sizeof(found));
 	return ccr_error_set(err, CCR_EINVAL, line, "%s:%u: column %u: found %s, expected %s", name,
-			     line, column, found, expectation(code));
+			     line, column, found,
+			     code == json_tokener_success ? "nothing more after the first value"
+							  : expectation_at(text, at, code));
 }
 
 int ccr_json_parse(const char *text, size_t len, const char *name, struct json_object **root,
@@ -154,12 +189,12 @@ int ccr_json_parse(const char *text, size_t len, const char *name, struct json_o
 	tok = json_tokener_new_ex(CCR_JSON_DEPTH);
 	if (!tok)
 		return ccr_error_nomem(err);
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8 |
+					JSON_TOKENER_ALLOW_TRAILING_CHARS);
 	*root = json_tokener_parse_ex(tok, text, (int)len);
 	code = json_tokener_get_error(tok);
 	at = json_tokener_get_parse_end(tok);
-	/* A bare number at the end is complete only when something follows: the terminating 0 does.
-	 */
+	/* A bare number at the end is complete only when something follows, such as a 0. */
 	if (code == json_tokener_continue && !*root && at == len) {
 		*root = json_tokener_parse_ex(tok, "", 1);
 		code = json_tokener_get_error(tok);
@@ -168,6 +203,8 @@ int ccr_json_parse(const char *text, size_t len, const char *name, struct json_o
 			code = json_tokener_continue;
 	}
 	json_tokener_free(tok);
+	while (code == json_tokener_success && at < len && text[at] && strchr(" \t\r\n", text[at]))
+		at++;
 	if (code != json_tokener_success || at < len) {
 		json_object_put(*root);
 		*root = NULL;

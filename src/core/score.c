@@ -54,7 +54,8 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 		double less = out->points[CCR_COL_SITE] - ceil(total - PRIORITY_MAX);
 
 		out->points[CCR_COL_SITE] = clamp(less, SITE_MIN, SITE_MAX);
-		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
+		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS],
+			    extra);
 	}
 	out->priority = cut(total);
 }

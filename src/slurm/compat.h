@@ -69,6 +69,7 @@
 #include "src/common/slurm_protocol_api.h"
 #include "src/common/slurm_protocol_defs.h"
 #include "src/common/slurmdb_defs.h"
+#include "src/common/uid.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 #if CCR_SLURM_RECORDS_COMMON
@@ -126,6 +127,9 @@
 /* What Slurm calls List and ListIterator up to 24.05, list_t * and list_itr_t * from 24.11. */
 typedef struct xlist ccr_slurm_list_t;
 typedef struct listIterator ccr_slurm_list_itr_t;
+
+/* job->details: struct job_details up to 22.05, job_details_t from 23.02. */
+typedef __typeof__(*((job_record_t *)0)->details) ccr_slurm_details_t;
 
 /* True in slurmctld itself, false in any other program that opened the plugin. */
 static inline bool ccr_slurm_in_slurmctld(void)

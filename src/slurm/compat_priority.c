@@ -133,6 +133,15 @@ uint32_t *ccr_slurm_slots(job_record_t *job, int *count)
 	return *array;
 }
 
+const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count)
+{
+	uint32_t **array = array_of((job_record_t *)job, false);
+	size_t n = array && *array ? xsize(*array) / sizeof(uint32_t) : 0;
+
+	*count = n > INT32_MAX ? INT32_MAX : (int)n;
+	return n ? *array : NULL;
+}
+
 struct walk {
 	job_record_t *job;
 	ccr_slurm_slot_fn fn;

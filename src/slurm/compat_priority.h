@@ -99,6 +99,14 @@ typedef priority_factors_object_t ccr_slurm_factors_t;
  */
 ccr_slurm_factors_t *ccr_slurm_factors_reset(job_record_t *job);
 
+/* Zeroes what job->prio_factors has, if there is any: a priority set by hand has no columns. Job W.
+ */
+static inline void ccr_slurm_factors_clear(job_record_t *job)
+{
+	if (job->prio_factors)
+		(void)ccr_slurm_factors_reset(job);
+}
+
 /*
  * The QOS that the job would run under: the first of its list where it named several (24.11),
  * else job->qos_ptr; NULL without accounting. assoc_mgr qos R.
@@ -121,6 +129,9 @@ int ccr_slurm_slot_count(const job_record_t *job);
  * Job W, part R.
  */
 uint32_t *ccr_slurm_slots(job_record_t *job, int *count);
+
+/* The array as it is, for reading; NULL with *count 0 where there is none. Job R. */
+const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count);
 
 /* part and qos of pair `index`; qos is job->qos_ptr (may be NULL) where the job names one QOS. */
 typedef void (*ccr_slurm_slot_fn)(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos,

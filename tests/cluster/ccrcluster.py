@@ -249,9 +249,26 @@ class Cluster:
             shutil.rmtree(self.root, ignore_errors=True)
 
     def detach(self):
-        """Leaves the cluster up when this process ends; SIGTERM to the process id that is
-        returned takes it down."""
-        return self._ask(op="detach")["pid"]
+        """Leaves the cluster up when this process ends; end_kept takes it down."""
+        pid = self._ask(op="detach")["pid"]
+        slurmconf.put(f"{self.root}/supervisor.pid", f"{pid}\n")
+
+    @staticmethod
+    def end_kept(root):
+        """Ends a cluster that was detached and removes its folder; False if there is none."""
+        try:
+            with open(f"{root}/supervisor.pid") as text:
+                pid = int(text.read())
+            with open(f"/proc/{pid}/cmdline") as text:
+                if "supervise.py" not in text.read():
+                    return False
+        except (OSError, ValueError):
+            return False
+        os.kill(pid, signal.SIGTERM)
+        while os.path.exists(f"/proc/{pid}"):
+            time.sleep(0.05)
+        shutil.rmtree(root, ignore_errors=True)
+        return True
 
     def write_conf(self):
         """Writes the configuration from this object's present arguments."""
@@ -384,6 +401,11 @@ class Cluster:
             return len({l.split()[0] for l in out.splitlines() if l.endswith(" idle")}) == count
         if count:
             self.wait_for(idle, timeout, what=f"{count} idle nodes", every=0.1)
+
+    def wait_nodes_registered(self, timeout=120):
+        """After a restart of slurmctld: until every slurmd has said again that it is there."""
+        self.wait_for(lambda: not re.search(r"unk|\*", self.run(
+            "sinfo", "-h", "-o", "%t", check=False).stdout), timeout, what="the nodes")
 
     # -- commands ---------------------------------------------------------------------------------
 

@@ -1,0 +1,93 @@
+"""What the loopback examples share: options, a cluster that goes away however the program ends, and
+commands shown with what they print."""
+import argparse
+import glob
+import os
+import shlex
+import signal
+import sys
+import tempfile
+import textwrap
+
+REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
+from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402,F401
+
+
+def options(description, **defaults):
+    """The command line that every example has."""
+    parser = argparse.ArgumentParser(prog="./demo", description=description)
+    parser.add_argument("--keep", action="store_true",
+                        help="leave the cluster up and say how to talk to it")
+    parser.add_argument("--stop", nargs="?", const="", metavar="DIR",
+                        help="end the clusters that --keep left up (or that in DIR)")
+    parser.add_argument("--gpu", action="store_true", help="the GPU example instead")
+    parser.add_argument("--priority", default=defaults.get("priority", "priority/ccr"),
+                        metavar="TYPE", help="PriorityType (default: %(default)s)")
+    parser.add_argument("--nodes", type=int, default=defaults.get("nodes", 64), metavar="N",
+                        help="nodes, each with its own slurmd (default: %(default)s)")
+    return parser.parse_args()
+
+
+def stop_kept(folder):
+    folders = [folder] if folder else glob.glob(os.path.join(tempfile.gettempdir(),
+                                                             "ccr-cluster-*"))
+    ended = [f for f in folders if Cluster.end_kept(f)]
+    print(f"ended {', '.join(ended)}" if ended else "no cluster was kept")
+    return 0 if ended or not folder else 1
+
+
+def main(description, cluster_arguments, story, **defaults):
+    """Runs story(cluster, options) on a Cluster of cluster_arguments(options)."""
+    args = options(description, **defaults)
+    if args.stop is not None:
+        return stop_kept(args.stop)
+    # The end of a terminal or of a session ends the cluster as Ctrl-C does.
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, lambda number, _: sys.exit(128 + number))
+    cluster = None
+    kept = False
+    try:
+        cluster = Cluster(**cluster_arguments(args))
+        cluster.start()
+        story(cluster, args)
+        if args.keep:
+            kept = True
+            cluster.detach()
+            say(f"""The cluster stays up in {cluster.root}. To talk to it:
+
+                    export SLURM_CONF={cluster.root}/etc/slurm.conf
+                    sprio -l; squeue; scontrol show job; less {cluster.root}/log/slurmctld.log
+
+                To end it: ./demo --stop""")
+    except KeyboardInterrupt:
+        print("\ninterrupted: taking the cluster down", file=sys.stderr)
+        return 130
+    except ClusterError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    finally:
+        if cluster and not kept:
+            cluster.stop()
+    return 0
+
+
+def say(text):
+    """A paragraph; lines of a block that is indented stay as they are."""
+    for part in textwrap.dedent("                " + text.lstrip()).strip().split("\n\n"):
+        if part.startswith(" "):
+            print(textwrap.dedent(part).replace("\n", "\n    ").join(["    ", ""]))
+        else:
+            print(textwrap.fill(" ".join(part.split()), 100))
+        print()
+
+
+def show(cluster, command, meaning=None):
+    """Prints a command as one would type it, what it prints, and what to see in it."""
+    print(f"$ {command}")
+    words = shlex.split(command)
+    print(cluster.run(*words).stdout.rstrip())
+    if meaning:
+        print(textwrap.fill(" ".join(meaning.split()), 96, initial_indent="  -> ",
+                            subsequent_indent="     "))
+    print(flush=True)

@@ -1,0 +1,229 @@
+"""Runs every suite of the project and counts; called by ./check, which says what the options are.
+
+Each suite gives the names that passed, failed and were skipped. The full output of each is in
+build/check-log; what is printed is a line a suite, the ends of what failed, the reasons of what was
+skipped, and the totals.
+"""
+import argparse
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+REPO = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OUT = os.path.join(REPO, "build", "check")
+ASAN, LOG = OUT + "-asan", OUT + "-log"
+MESON = "/usr/bin/meson"
+TAIL = 60  # lines of a failed command that are shown
+WORKERS = "2"  # cluster tests at a time: they wait for daemons more than they compute
+
+
+class Suite:
+    def __init__(self, name, counts=True):
+        self.name = name
+        self.counts = counts  # a build that worked is no test that passed
+        self.passed, self.failed, self.skipped = [], [], []  # names; (name, text); (name, why)
+        self.began = time.monotonic()
+
+    def case(self, name, text):
+        """One check that is a command: text is None if it passed, else what it said."""
+        if text is None:
+            if self.counts:
+                self.passed.append(name)
+        else:
+            self.failed.append((name, text))
+
+    def junit(self, path, prefix=""):
+        """Adds the cases of a JUnit file; returns how many there were."""
+        try:
+            cases = list(ElementTree.parse(path).iter("testcase"))
+        except (OSError, ElementTree.ParseError):
+            return 0
+        for case in cases:
+            name = prefix + ".".join(filter(None, (case.get("classname"), case.get("name"))))
+            bad = case.find("failure") if case.find("failure") is not None else case.find("error")
+            skip = case.find("skipped")
+            if bad is not None:
+                self.failed.append((name, bad.text or bad.get("message") or ""))
+            elif skip is not None:
+                self.skipped.append((name, skip.get("message") or skip.text or "no reason given"))
+            else:
+                self.passed.append(name)
+        return len(cases)
+
+    def report(self):
+        word = "FAILED" if self.failed else "ok"
+        print(f"{self.name:10} {word:6} {len(self.passed):5} passed, {len(self.failed)} failed, "
+              f"{len(self.skipped)} skipped  ({time.monotonic() - self.began:.0f} s)", flush=True)
+        for name, text in self.failed:
+            print(f"  FAILED {name}")
+            kept = text.rstrip().splitlines()
+            if len(kept) > TAIL:
+                print(f"    ... {len(kept) - TAIL} lines before are in {os.path.relpath(LOG, REPO)}")
+            for line in kept[-TAIL:]:
+                print(f"    {line[:200]}")
+
+
+def run(log, *argv, env=None, timeout=3600):
+    """Runs a command with its output in log/LOG.txt: (exit code, output). Its process group is
+    ended with it, whatever the reason."""
+    path = os.path.join(LOG, log + ".txt")
+    with open(path, "w+", errors="replace") as out:
+        process = subprocess.Popen(argv, cwd=REPO, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT, start_new_session=True,
+                                   env={**os.environ, **(env or {})})
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            out.write(f"\nstopped after {timeout} s\n")
+            code = -1
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        out.seek(0)
+        return code, out.read()
+
+
+def tracked(*patterns):
+    return subprocess.run(["git", "ls-files", *patterns], cwd=REPO, text=True, check=True,
+                          stdout=subprocess.PIPE).stdout.split()
+
+
+def build(name, folder, *options):
+    """A build from clean; the suite says whether it worked."""
+    suite = Suite(name, counts=False)
+    shutil.rmtree(folder, ignore_errors=True)
+    code, text = run(name + "-setup", MESON, "setup", folder, *options)
+    suite.case("meson setup", None if code == 0 else text)
+    if code == 0:
+        code, text = run(name, "ninja", "-C", folder)
+        suite.case("ninja", None if code == 0 else text)
+    return suite
+
+
+def unit(name, folder, pattern, env=None):
+    """meson test: the subtests of every Criterion program are counted."""
+    suite = Suite(name)
+    tests = []
+    if pattern:
+        listed = run(name + "-list", MESON, "test", "-C", folder, "--list")[1]
+        tests = [l.split(" / ")[-1].strip() for l in listed.splitlines()
+                 if " / " in l and pattern in l]
+        if not tests:
+            return suite
+    code, text = run(name, MESON, "test", "-C", folder, "--no-rebuild", "--print-errorlogs",
+                     *tests, env=env)
+    found = suite.junit(os.path.join(folder, "meson-logs", "testlog.junit.xml"))
+    if not found or (code and not suite.failed):
+        # a program that died outside a test, or no result at all
+        suite.case("meson test", text)
+    return suite
+
+
+def sanitized():
+    """The unit tests under ASan, LSan and UBSan. A leak is found when a test's process ends, too
+    late for Criterion to count it: every report file is a failure of its own."""
+    report = os.path.join(LOG, "report")
+    suite = unit("unit-asan", ASAN, "", env={
+        "ASAN_OPTIONS": f"detect_leaks=1:log_path={report}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={report}"})
+    for path in sorted(glob.glob(report + ".*")):
+        with open(path, errors="replace") as text:
+            suite.failed.append((os.path.basename(path), text.read()))
+    return suite
+
+
+def lint(quick):
+    suite = Suite("lint")
+    sources = tracked("src/*.[ch]", "tests/*.[ch]", "bench/*.[ch]", "examples/*.[ch]")
+    commands = os.path.join(OUT, "compile_commands.json")
+
+    def check(name, *argv):
+        code, text = run(name, *argv)
+        suite.case(name, None if code == 0 else text)
+    check("clang-format", "clang-format-14", "--dry-run", "-Werror", *sources)
+    check("cppcheck", "cppcheck", "-q", "--enable=warning,performance,portability",
+          "--inline-suppr", "--suppress=missingIncludeSystem", "--error-exitcode=1",
+          f"--project={commands}", "--file-filter=*/src/*")
+    if not quick:
+        check("clang-tidy", "clang-tidy-14", "--quiet", "-p", OUT, *tracked("src/*.c"))
+    pages = tracked("docs/*.[1-8]", "docs/man/*.[1-8]")
+    if pages:
+        check("mandoc", "mandoc", "-T", "lint", "-W", "warning", *pages)
+    check("python", sys.executable, "-m", "compileall", "-q", "-f", "tests", "scripts")
+    scripts = [f for f in tracked() if os.path.isfile(os.path.join(REPO, f))
+               and open(os.path.join(REPO, f), "rb").read(32).startswith((b"#!/bin/sh", b"#!/bin/bash",
+                                                                          b"#!/usr/bin/env bash"))]
+    check("shell", "bash", "-c", 'for f; do bash -n "$f" || bad=1; done; exit ${bad:-0}', "sh",
+          *scripts)
+    return suite
+
+
+def cluster(quick, pattern, every_version):
+    """pytest: the cluster tests and whatever else of tests/ is Python."""
+    suite = Suite("pytest")
+    result = os.path.join(OUT, "pytest.xml")
+    argv = [sys.executable, "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
+            f"--junitxml={result}", "-p", "no:cacheprovider", "tests"]
+    if quick:
+        argv += ["-m", "not slow"]
+    if pattern:
+        argv += ["-k", pattern]
+    env = {"CCR_BUILD_DIR": OUT, "PYTHONDONTWRITEBYTECODE": "1"}
+    if every_version:
+        env["CCR_ALL_VERSIONS"] = "1"
+    code, text = run("pytest", *argv, env=env, timeout=4500)
+    suite.junit(result)
+    if code not in (0, 5) and not suite.failed:  # 5: nothing was selected
+        suite.case("pytest", text)
+    return suite
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./check")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("-k", metavar="WORD", default="")
+    args = parser.parse_args()
+    shutil.rmtree(LOG, ignore_errors=True)
+    os.makedirs(LOG)
+    suites = []
+
+    def done(suite):
+        suite.report()
+        suites.append(suite)
+        return not suite.failed
+
+    if done(build("build", OUT)):
+        if not args.k:
+            done(lint(args.quick))
+        done(unit("unit", OUT, args.k))
+        if not args.quick and not args.k:
+            if done(build("asan", ASAN, "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                          "-Dplugins=disabled", "-Dbuildtype=debug",
+                          "-Dc_args=-fno-sanitize-recover=all")):
+                done(sanitized())
+        done(cluster(args.quick, args.k, args.all))
+
+    skipped = [item for suite in suites for item in suite.skipped]
+    if skipped:
+        print("Skipped:")
+        for name, why in skipped:
+            print(f"  {name}: {why.strip().splitlines()[0] if why.strip() else 'no reason given'}")
+    passed = sum(len(s.passed) for s in suites)
+    failed = sum(len(s.failed) for s in suites)
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped", flush=True)
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
