@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "sccr/sim_plan.h"
-
-/* Refused demands that are remembered within a cycle. */
-#define REFUSED_MAX 64
+#include "sccr/sim_refused.h"
 
 struct model {
 	struct sim_plan *plan;
@@ -15,45 +13,19 @@ struct model {
 	bool strict, whole;
 	bool failed;
 	struct sim_pick *pick; /* room for every node of the cluster */
-	struct {
-		const struct sim_job *job;
-		bool for_any_time; /* it is not free at all, not only for so long */
-	} refused[REFUSED_MAX];
-	uint32_t nrefused;
+	struct sim_refused refused;
 	struct sim_heap due; /* recorded: who starts when */
 };
 
-/*
- * Within a cycle what is free only shrinks: a job that asks for at least as much as one that was refused,
- * from no more nodes, for at least as long, need not be tested.
- */
-static bool surely_refused(const struct model *m, const struct sim_cluster *c, const struct sim_job *j)
-{
-	for (uint32_t i = 0; i < m->nrefused; i++) {
-		const struct sim_job *r = m->refused[i].job;
-		const struct sim_demand *a = &r->demand, *b = &j->demand;
-
-		if ((r->home == j->home || !c->part[r->home].has_node) && a->nodes <= b->nodes &&
-		    a->cpus <= b->cpus && a->last_cpus <= b->last_cpus && a->mem <= b->mem &&
-		    a->gpus <= b->gpus && (a->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type) &&
-		    (m->refused[i].for_any_time || r->limit <= j->limit))
-			return true;
-	}
-	return false;
-}
-
-static void remember(struct model *m, const struct sim *s, const struct sim_job *j)
+static int refuse(struct model *m, const struct sim *s, const struct sim_job *j)
 {
 	uint32_t n = 0;
 	struct sim_pick pick;
 
-	if (m->nrefused == REFUSED_MAX)
-		return;
 	for (uint32_t i = 0; i < s->cluster->nodes && n < j->demand.nodes; i++)
 		n += sim_allowed(s->cluster, j, i) &&
 		     sim_take(s->cluster, i, &s->free[i], &j->demand, false, &pick);
-	m->refused[m->nrefused].job = j;
-	m->refused[m->nrefused++].for_any_time = n < j->demand.nodes;
+	return sim_refused_add(&m->refused, j, n < j->demand.nodes);
 }
 
 static bool all_full(const struct sim *s)
@@ -66,7 +38,7 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 	struct model *m = state;
 	uint32_t booked = 0, passed = 0;
 
-	m->nrefused = 0;
+	sim_refused_clear(&m->refused);
 	sim_plan_clear(m->plan);
 	for (uint32_t i = 0; i < s->queued && i < m->max_test; i++) {
 		struct sim_job *j = s->queue[i];
@@ -74,7 +46,7 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 
 		if (booked >= m->depth && all_full(s))
 			break;
-		if (!surely_refused(m, s->cluster, j)) {
+		if (!sim_refused_match(&m->refused, s->cluster, j, false)) {
 			if (sim_plan_now(m->plan, s, j, m->pick)) {
 				int rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
 
@@ -86,7 +58,8 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 			}
 			if (sim_plan_failed(m->plan))
 				return ccr_error_nomem(err);
-			remember(m, s, j);
+			if (refuse(m, s, j))
+				return ccr_error_nomem(err);
 		}
 		passed++;
 		if (m->strict)
@@ -131,6 +104,7 @@ static void model_free(void *state)
 		return;
 	sim_plan_free(m->plan);
 	sim_heap_free(&m->due);
+	sim_refused_free(&m->refused);
 	free(m->pick);
 	free(m);
 }
