@@ -51,7 +51,7 @@ static void say(FILE *f, const struct ccr_config *c)
 		fprintf(f, "constant %s: %.10g\n", c->constants[i].name, c->constants[i].value);
 	say_groups(f, c);
 	fprintf(f, "usage: %s, interval %s, depth %d, decay %.10g, ",
-		ccr_usage_model_name(c->usage.model),
+		ccr_usage_kind_name(c->usage.model),
 		ccr_duration_print(c->usage.interval, text, sizeof(text)), c->usage.depth,
 		c->usage.decay);
 	fprintf(f, "hist_hours %.10g, charge %s, source %s\n", c->usage.hist_hours,
