@@ -15,9 +15,10 @@ static void help(FILE *out)
 	fputs("usage: sccr COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`sccr COMMAND --help` lists a command's options, `man sccr-COMMAND` explains them.\n"
-	      "Exit status: 0 success, 1 bad input or result, 2 wrong use.\n",
-	      out);
+	fputs(
+	    "\n`sccr COMMAND --help` lists a command's options, `man sccr-COMMAND` explains them.\n"
+	    "Exit status: 0 success, 1 bad input or result, 2 wrong use.\n",
+	    out);
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
 /*
  * sccr - the subcommands of the sccr command
  *
- * A subcommand gets argv[0] as its own name and answers with an exit status: SCCR_OK, SCCR_BAD for input or
- * a result that is not good, SCCR_USAGE for wrong use of options. It prints results to standard output and
- * messages ("sccr simulate: ...") to standard error.
+ * A subcommand gets argv[0] as its own name and answers with an exit status: SCCR_OK, SCCR_BAD for
+ * input or a result that is not good, SCCR_USAGE for wrong use of options. It prints results to
+ * standard output and messages ("sccr simulate: ...") to standard error.
  */
 #ifndef SCCR_SCCR_H
 #define SCCR_SCCR_H

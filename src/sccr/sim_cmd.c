@@ -48,7 +48,8 @@ static void on_signal(int sig)
 
 static const char help[] =
     "usage: sccr simulate [OPTIONS] WORKLOAD\n\n"
-    "Replays WORKLOAD (SWF, CSV or `sacct --parsable2`; - is standard input) on a cluster and prints what\n"
+    "Replays WORKLOAD (SWF, CSV or `sacct --parsable2`; - is standard input) on a cluster and "
+    "prints what\n"
     "it comes to.\n\n"
     "The cluster:\n"
     "  -c, --cluster FILE      NodeName, PartitionName and Priority lines as in slurm.conf\n"
@@ -58,10 +59,13 @@ static const char help[] =
     "      --mem SIZE          memory (default: not counted)\n"
     "The scheduler:\n"
     "  -s, --scheduler LIST    ccr, fcfs, easy, conservative, whole-node, recorded (default ccr)\n"
-    "  -p, --policy FILE       order of the queue: a policy file, or the preset ccr, aqua, lsf or multifactor\n"
+    "  -p, --policy FILE       order of the queue: a policy file, or the preset ccr, aqua, lsf or "
+    "multifactor\n"
     "  -d, --depth N           bookings in a partition (default: the policy's)\n"
-    "      --cycle SECONDS     time between scheduling cycles (default 0: whenever something changes)\n"
-    "      --period SECONDS    time between recalculations of all scores (default PriorityCalcPeriod)\n"
+    "      --cycle SECONDS     time between scheduling cycles (default 0: whenever something "
+    "changes)\n"
+    "      --period SECONDS    time between recalculations of all scores (default "
+    "PriorityCalcPeriod)\n"
     "      --max-test N        jobs that a cycle looks at (default: all)\n"
     "      --no-kill           jobs run on past their limit, as the log has it\n"
     "The workload:\n"
@@ -75,7 +79,8 @@ static const char help[] =
     "      --title TEXT        its heading\n"
     "  -q, --quiet             no progress bar\n"
     "  -h, --help\n\n"
-    "Exit status: 0 success, 1 bad input or result, 2 wrong use, 130 interrupted (figures so far are printed).\n";
+    "Exit status: 0 success, 1 bad input or result, 2 wrong use, 130 interrupted (figures so far "
+    "are printed).\n";
 
 static void say(const char *text)
 {
@@ -84,13 +89,26 @@ static void say(const char *text)
 
 static int usage(const char *what, const char *found)
 {
-	fprintf(stderr, "sccr simulate: %s%s%s%s (see `sccr simulate --help`)\n", what, found ? ": \"" : "",
-		found ? found : "", found ? "\"" : "");
+	fprintf(stderr, "sccr simulate: %s%s%s%s (see `sccr simulate --help`)\n", what,
+		found ? ": \"" : "", found ? found : "", found ? "\"" : "");
 	return SCCR_USAGE;
 }
 
-enum { OPT_CPUS = 256, OPT_GPUS, OPT_MEM, OPT_CYCLE, OPT_PERIOD, OPT_MAX_TEST, OPT_NO_KILL, OPT_STRICT,
-       OPT_JSON, OPT_CSV, OPT_JOBS, OPT_HTML, OPT_TITLE };
+enum {
+	OPT_CPUS = 256,
+	OPT_GPUS,
+	OPT_MEM,
+	OPT_CYCLE,
+	OPT_PERIOD,
+	OPT_MAX_TEST,
+	OPT_NO_KILL,
+	OPT_STRICT,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_JOBS,
+	OPT_HTML,
+	OPT_TITLE
+};
 
 static const struct option longs[] = {{"cluster", required_argument, NULL, 'c'},
 				      {"nodes", required_argument, NULL, 'N'},
@@ -228,7 +246,9 @@ static int parse(struct options *o, int argc, char **argv)
 			return usage("a value that is not understood", optarg);
 	}
 	if (optind + 1 != argc)
-		return usage(optind == argc ? "no workload is given" : "more than one workload is given", NULL);
+		return usage(optind == argc ? "no workload is given"
+					    : "more than one workload is given",
+			     NULL);
 	if (o->cluster && o->nodes)
 		return usage("--cluster and --nodes exclude each other", NULL);
 	if (o->json && o->csv)
@@ -242,8 +262,8 @@ static void complain(uint64_t line, const char *text, void *arg)
 	struct run *r = arg;
 
 	if (line)
-		fprintf(stderr, "sccr simulate: %s:%llu: %s\n", r->workload.path, (unsigned long long)line,
-			text);
+		fprintf(stderr, "sccr simulate: %s:%llu: %s\n", r->workload.path,
+			(unsigned long long)line, text);
 	else
 		fprintf(stderr, "sccr simulate: %s: %s\n", r->workload.path, text);
 }
@@ -262,7 +282,8 @@ static int get_cluster(struct run *r, struct ccr_error *err)
 	if (w->max_nodes > 0 && w->max_nodes <= 100000 && w->max_procs >= w->max_nodes)
 		return sim_cluster_plain(&r->cluster, (uint32_t)w->max_nodes,
 					 (uint32_t)(w->max_procs / w->max_nodes), 0, 0, err);
-	return ccr_error_set(err, CCR_EINVAL, 0, "no cluster is given: --cluster FILE or --nodes N --cpus N");
+	return ccr_error_set(err, CCR_EINVAL, 0,
+			     "no cluster is given: --cluster FILE or --nodes N --cpus N");
 }
 
 static void name_losses(const struct run *r)
@@ -270,12 +291,13 @@ static void name_losses(const struct run *r)
 	const struct sim_workload_counts *c = &r->workload.counts;
 
 	if (c->bad)
-		fprintf(stderr, "sccr simulate: %s: %llu of %llu lines are bad and left out\n", r->workload.path,
-			(unsigned long long)c->bad, (unsigned long long)c->lines);
+		fprintf(stderr, "sccr simulate: %s: %llu of %llu lines are bad and left out\n",
+			r->workload.path, (unsigned long long)c->bad, (unsigned long long)c->lines);
 	if (c->skipped)
-		fprintf(stderr,
-			"sccr simulate: %s: %llu jobs never ran or have not ended and are left out\n",
-			r->workload.path, (unsigned long long)c->skipped);
+		fprintf(
+		    stderr,
+		    "sccr simulate: %s: %llu jobs never ran or have not ended and are left out\n",
+		    r->workload.path, (unsigned long long)c->skipped);
 	if (c->cut)
 		fprintf(stderr, "sccr simulate: %s: %llu jobs ran longer than their limit: %s\n",
 			r->workload.path, (unsigned long long)c->cut,
@@ -288,12 +310,16 @@ static int add_workload(json_object *o, const struct run *r)
 	const struct {
 		const char *key;
 		uint64_t value;
-	} counts[] = {{"lines", c->lines}, {"jobs", c->jobs}, {"bad", c->bad}, {"skipped", c->skipped},
+	} counts[] = {{"lines", c->lines},
+		      {"jobs", c->jobs},
+		      {"bad", c->bad},
+		      {"skipped", c->skipped},
 		      {"cut", c->cut}};
 
 	json_object_object_add(o, "path", json_object_new_string(r->workload.path));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		json_object_object_add(o, counts[i].key, json_object_new_int64((int64_t)counts[i].value));
+		json_object_object_add(o, counts[i].key,
+				       json_object_new_int64((int64_t)counts[i].value));
 	return CCR_OK;
 }
 
@@ -335,8 +361,9 @@ static int put_figures(const struct run *r, struct ccr_error *err)
 		json_object_object_add(all, "version", json_object_new_string(CCR_VERSION));
 		json_object_object_add(all, "workload", w);
 		json_object_object_add(all, "cluster", c);
-		json_object_object_add(all, "policy",
-				       r->policy ? json_object_new_string(sim_policy_words(r->policy)) : NULL);
+		json_object_object_add(
+		    all, "policy",
+		    r->policy ? json_object_new_string(sim_policy_words(r->policy)) : NULL);
 		json_object_object_add(all, "runs", json_object_get(r->figures));
 		fprintf(out, "%s\n",
 			json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
@@ -374,7 +401,9 @@ static int simulate(struct run *r, const char *name, bool first, struct ccr_erro
 			.jobs_out = r->jobs,
 			.cycle = o->cycle,
 			.stop = &stop};
-	bool core = !strcmp(name, "ccr"), ordered = strcmp(name, "fcfs") && strcmp(name, "recorded");
+	bool core = !strcmp(name, "ccr");
+	/* models keep to the order of submission unless a policy was asked for */
+	bool ordered = core || (o->policy && strcmp(name, "fcfs") && strcmp(name, "recorded"));
 	int rc = sim_workload_rewind(&r->workload, err);
 
 	if (!rc && sim_figures_init(&figures, &r->cluster, sim_names_count(r->workload.accounts)))
@@ -391,7 +420,8 @@ static int simulate(struct run *r, const char *name, bool first, struct ccr_erro
 		s.scorer = rc ? NULL : &scorer;
 	}
 	if (!rc)
-		rc = core ? sim_core_new(&sched, &s, r->policy, &mo, err) : sim_model_new(&sched, name, &s, &mo, err);
+		rc = core ? sim_core_new(&sched, &s, r->policy, &mo, err)
+			  : sim_model_new(&sched, name, &s, &mo, err);
 	if (!rc) {
 		sim_progress_begin(&progress, o->quiet);
 		s.progress = sim_progress_step;
@@ -408,7 +438,9 @@ static int simulate(struct run *r, const char *name, bool first, struct ccr_erro
 				     .title = o->title ? o->title : r->workload.path,
 				     .policy = r->policy && ordered ? sim_policy_words(r->policy)
 								    : "in order of submission",
-				     .depth = core ? (int)sim_core_depth(&sched) : o->has_depth ? (int)o->depth : -1};
+				     .depth = core	     ? (int)sim_core_depth(&sched)
+					      : o->has_depth ? (int)o->depth
+							     : -1};
 
 		rc = sim_html_write(&h, &s, r->figures, err);
 	}

@@ -57,7 +57,8 @@ static void to_demand(struct ccr_demand *d, const struct sim_job *j)
 		    j->demand.gpu_type == SIM_ANY_TYPE ? CCR_GPU_ANY : (int16_t)j->demand.gpu_type,
 		    (uint16_t)j->demand.gpus};
 	if (j->demand.nodes == 1 || j->demand.cpus == j->demand.last_cpus) {
-		d->node.cpus = (int32_t)(j->demand.nodes == 1 ? j->demand.last_cpus : j->demand.cpus);
+		d->node.cpus =
+		    (int32_t)(j->demand.nodes == 1 ? j->demand.last_cpus : j->demand.cpus);
 		return;
 	}
 	d->unit.cpus = 1;
@@ -92,7 +93,8 @@ static int load(struct core *c, struct sim *s, struct ccr_error *err)
 
 			to_amount(&a, &j->pick[k]);
 			if (ccr_plan_running(c->plan, j->pick[k].node, &a,
-					     j->planned_end >= SIM_NEVER ? CCR_FOREVER : j->planned_end,
+					     j->planned_end >= SIM_NEVER ? CCR_FOREVER
+									 : j->planned_end,
 					     length(j->limit)))
 				return ccr_error_nomem(err);
 		}
@@ -113,7 +115,8 @@ static int start(struct core *c, struct sim *s, struct sim_job *j, const struct 
 	return rc ? rc : ccr_plan_start(c->plan, pj, c->share, slot->n, err);
 }
 
-static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj, struct ccr_error *err)
+static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj,
+		struct ccr_error *err)
 {
 	/* below the depth there is none to be had, unless it has one from before */
 	if (c->full[j->home] && !j->mark)
@@ -248,7 +251,7 @@ static struct ccr_node *nodes_of(const struct sim_cluster *cl)
 	return n;
 }
 
-static int make_plan(struct core *c, const struct sim_cluster *cl, const struct ccr_config_backfill *b,
+static int make_plan(struct core *c, const struct sim_cluster *cl, const struct sim_backfill *b,
 		     uint32_t depth, struct ccr_error *err)
 {
 	struct ccr_plan_options o = ccr_plan_defaults();
@@ -271,7 +274,7 @@ static int make_plan(struct core *c, const struct sim_cluster *cl, const struct 
 	return rc;
 }
 
-static int make_parts(struct core *c, const struct sim_cluster *cl, const struct ccr_config *config,
+static int make_parts(struct core *c, const struct sim_cluster *cl, const struct sim_policy *policy,
 		      uint32_t depth, struct ccr_error *err)
 {
 	c->candidates = calloc(cl->parts, sizeof(*c->candidates));
@@ -281,14 +284,13 @@ static int make_parts(struct core *c, const struct sim_cluster *cl, const struct
 	c->parts = cl->parts;
 	for (uint32_t i = 0; i < cl->parts; i++) {
 		const bool *has = cl->part[i].has_node;
-		bool strict;
+		struct sim_backfill b;
 		int d, rc;
 
-		ccr_config_backfill_of(config, cl->part[i].name, &d, &strict);
-		if (depth != UINT32_MAX)
-			d = (int)depth;
+		sim_policy_backfill(policy, cl->part[i].name, &b);
+		d = depth == UINT32_MAX ? b.depth : (int)depth;
 		c->depth = i && c->depth != d ? -1 : d;
-		rc = ccr_plan_partition(c->plan, (uint16_t)i, (uint32_t)d, strict, err);
+		rc = ccr_plan_partition(c->plan, (uint16_t)i, (uint32_t)d, b.strict, err);
 		if (rc)
 			return rc;
 		if (!has)
@@ -306,11 +308,14 @@ static int make_parts(struct core *c, const struct sim_cluster *cl, const struct
 int sim_core_new(struct sim_scheduler *out, const struct sim *s, const struct sim_policy *policy,
 		 const struct sim_model_options *o, struct ccr_error *err)
 {
-	const struct ccr_config *config = sim_policy_config(policy);
 	struct core *c = calloc(1, sizeof(*c));
-	/* without backfill the gate steps aside: nobody is booked, nobody waits for a booking */
-	uint32_t depth = config->backfill.enabled ? o->depth : 0;
+	struct sim_backfill b;
+	uint32_t depth;
 	int rc;
+
+	/* without backfill the gate steps aside: nobody is booked, nobody waits for a booking */
+	sim_policy_backfill(policy, NULL, &b);
+	depth = b.enabled ? o->depth : 0;
 
 	memset(out, 0, sizeof(*out));
 	if (!c)
@@ -324,8 +329,8 @@ int sim_core_new(struct sim_scheduler *out, const struct sim *s, const struct si
 	c->share = calloc(s->cluster->nodes, sizeof(*c->share));
 	if (!c->pick || !c->share)
 		return ccr_error_nomem(err);
-	rc = make_plan(c, s->cluster, &config->backfill, depth, err);
-	return rc ? rc : make_parts(c, s->cluster, config, depth, err);
+	rc = make_plan(c, s->cluster, &b, depth, err);
+	return rc ? rc : make_parts(c, s->cluster, policy, depth, err);
 }
 
 int sim_core_depth(const struct sim_scheduler *sched)

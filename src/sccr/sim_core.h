@@ -1,5 +1,6 @@
 /*
- * sim_core - the product's own scheduler in a simulation: core/planner and core/gate, as in slurmctld
+ * sim_core - the product's own scheduler in a simulation: core/planner and core/gate, as in
+ * slurmctld
  */
 #ifndef SCCR_SIM_CORE_H
 #define SCCR_SIM_CORE_H
@@ -9,8 +10,8 @@
 #include "sccr/sim_policy.h"
 
 /*
- * Bookings, strictness, window, placement and the share of long jobs as the policy's "backfill" has them;
- * o->depth replaces its depths unless it is UINT32_MAX. The policy must live as long.
+ * Bookings, strictness, window, placement and the share of long jobs as the policy's "backfill" has
+ * them; o->depth replaces its depths unless it is UINT32_MAX. The policy must live as long.
  */
 int sim_core_new(struct sim_scheduler *out, const struct sim *s, const struct sim_policy *policy,
 		 const struct sim_model_options *o, struct ccr_error *err);

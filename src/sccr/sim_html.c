@@ -8,8 +8,8 @@
 #include "sccr/sim_page.h"
 
 /*
- * The data is JSON whose arrays of numbers run by job, by place, by look: a fifth of the size of an object
- * for each. Times are seconds.
+ * The data is JSON whose arrays of numbers run by job, by place, by look: a fifth of the size of an
+ * object for each. Times are seconds.
  */
 
 static void put_time(FILE *f, sim_time t)
@@ -76,7 +76,9 @@ static void put_nodes(FILE *f, const struct sim_cluster *c)
 
 static uint64_t cpus_of(const struct sim_record_job *o)
 {
-	return o->demand.nodes ? (uint64_t)(o->demand.nodes - 1) * o->demand.cpus + o->demand.last_cpus : 0;
+	return o->demand.nodes
+		   ? (uint64_t)(o->demand.nodes - 1) * o->demand.cpus + o->demand.last_cpus
+		   : 0;
 }
 
 static void put_jobs(FILE *f, const struct sim_record *r, const struct sim *s)
@@ -92,7 +94,8 @@ static void put_jobs(FILE *f, const struct sim_record *r, const struct sim *s)
 	PUT_JOBS(f, "first", put_time(f, o->first_booking));
 	PUT_JOBS(f, "nodes", fprintf(f, "%u", o->demand.nodes));
 	PUT_JOBS(f, "cpus", fprintf(f, "%llu", (unsigned long long)cpus_of(o)));
-	PUT_JOBS(f, "gpus", fprintf(f, "%llu", (unsigned long long)o->demand.gpus * o->demand.nodes));
+	PUT_JOBS(f, "gpus",
+		 fprintf(f, "%llu", (unsigned long long)o->demand.gpus * o->demand.nodes));
 	PUT_JOBS(f, "mem", fprintf(f, "%llu", (unsigned long long)o->demand.mem * o->demand.nodes));
 	PUT_JOBS(f, "filler", fputc(o->filler ? '1' : '0', f));
 	if (s->scorer) {
@@ -115,7 +118,8 @@ static void put_places(FILE *f, const struct sim_record *r)
 		const struct sim_place *p = &r->place[i];
 
 		fprintf(f, i ? ",%u,%u,%u,%u,%u,%u" : "%u,%u,%u,%u,%u,%u", p->job, p->node,
-			(unsigned)(p->gpus & 0xffffffffu), (unsigned)(p->gpus >> 32), p->core, p->cores);
+			(unsigned)(p->gpus & 0xffffffffu), (unsigned)(p->gpus >> 32), p->core,
+			p->cores);
 	}
 	fputc(']', f);
 }
@@ -193,10 +197,12 @@ static void put_data(FILE *f, const struct sim_html *h, const struct sim *s, jso
 	put_places(f, r);
 	put_bookings(f, r);
 	put_looks(f, r, s);
-	fprintf(f, ",\n\"runs\":%s}\n", json_object_to_json_string_ext(runs, JSON_C_TO_STRING_PLAIN));
+	fprintf(f, ",\n\"runs\":%s}\n",
+		json_object_to_json_string_ext(runs, JSON_C_TO_STRING_PLAIN));
 }
 
-int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs, struct ccr_error *err)
+int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs,
+		   struct ccr_error *err)
 {
 	FILE *f = fopen(h->path, "we");
 	int bad;

@@ -16,9 +16,10 @@ struct sim_html {
 };
 
 /*
- * Writes the page of the run s (its record, workload and scorer are read), with the figures of all runs.
- * 0, or CCR_EIO with the system's reason.
+ * Writes the page of the run s (its record, workload and scorer are read), with the figures of all
+ * runs. 0, or CCR_EIO with the system's reason.
  */
-int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs, struct ccr_error *err);
+int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs,
+		   struct ccr_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/config.h"
 #include "core/fairshare.h"
 #include "core/ledger.h"
 #include "core/mf.h"
@@ -92,9 +93,21 @@ void sim_policy_free(struct sim_policy *p)
 	free(p);
 }
 
-const struct ccr_config *sim_policy_config(const struct sim_policy *p)
+void sim_policy_backfill(const struct sim_policy *p, const char *partition,
+			 struct sim_backfill *out)
 {
-	return p->config;
+	const struct ccr_config_backfill *b = &p->config->backfill;
+
+	*out = (struct sim_backfill){.enabled = b->enabled,
+				     .strict = b->strict,
+				     .placement = b->placement,
+				     .has_long_jobs = b->has_long_jobs,
+				     .depth = b->depth,
+				     .window = b->window,
+				     .long_over = b->long_over,
+				     .long_gpu_fraction = b->long_gpu_fraction};
+	if (partition)
+		ccr_config_backfill_of(p->config, partition, &out->depth, &out->strict);
 }
 
 const char *sim_policy_words(const struct sim_policy *p)
@@ -102,7 +115,8 @@ const char *sim_policy_words(const struct sim_policy *p)
 	return p->words;
 }
 
-/* --- usage ------------------------------------------------------------------------------------- */
+/* --- usage -------------------------------------------------------------------------------------
+ */
 
 static int64_t seconds(const struct scorer *c, sim_time t)
 {
@@ -123,8 +137,8 @@ static double rate_of(const struct scorer *c, const struct sim_job *j)
 	case CCR_CHARGE_BILLING:
 		break;
 	}
-	return sim_weights_bill(&c->billing[j->home], cpus, (uint64_t)j->demand.mem * j->demand.nodes,
-				j->demand.nodes, gpus);
+	return sim_weights_bill(&c->billing[j->home], cpus,
+				(uint64_t)j->demand.mem * j->demand.nodes, j->demand.nodes, gpus);
 }
 
 static struct stretch stretch_of(const struct scorer *c, const struct sim_job *j, sim_time to)
@@ -165,7 +179,8 @@ static void finish_standing(struct standing *s, const struct ccr_group *g)
 
 static const struct ccr_group *climb(const struct scorer *c, const char *user, const char *account)
 {
-	return ccr_groups_climb(&c->policy->config->groups, user, &account, *account ? 1 : 0, NULL, NULL);
+	return ccr_groups_climb(&c->policy->config->groups, user, &account, *account ? 1 : 0, NULL,
+				NULL);
 }
 
 /* Every entry of the ledger counts for the group of its account and user. */
@@ -282,14 +297,17 @@ static void ended(void *state, struct sim *s, struct sim_job *j)
 	c->ended[c->nended++] = stretch_of(c, j, s->now);
 }
 
-/* --- scores ------------------------------------------------------------------------------------ */
+/* --- scores ------------------------------------------------------------------------------------
+ */
 
-static double lsf_priority(const struct scorer *c, const struct sim_job *j, double run_hours, double count)
+static double lsf_priority(const struct scorer *c, const struct sim_job *j, double run_hours,
+			   double count)
 {
 	const struct ccr_config_lsf *l = &c->policy->config->lsf;
 	double below = l->constant + l->run_time_factor * run_hours + l->run_job_factor * count;
 
-	return below > 0 ? ccr_config_lsf_shares(c->policy->config, sim_names_get(c->workload->users, j->user)) /
+	return below > 0 ? ccr_config_lsf_shares(c->policy->config,
+						 sim_names_get(c->workload->users, j->user)) /
 			       below
 			 : 0;
 }
@@ -301,14 +319,18 @@ static void owner_vars(const struct scorer *c, const struct sim_job *j, double *
 
 	v[CCR_VAR_STARTED] = (double)c->running[owner(c, j)] + j->ahead;
 	if (ccr_policy_uses(c->expr, CCR_VAR_USER_USAGE))
-		v[CCR_VAR_USER_USAGE] = ccr_ledger_percent(c->ledger, CCR_BY_USER, user, NULL, CCR_BILLED);
-	if (!ccr_policy_uses(c->expr, CCR_VAR_RUN_HOURS) && !ccr_policy_uses(c->expr, CCR_VAR_LSF_PRIORITY))
+		v[CCR_VAR_USER_USAGE] =
+		    ccr_ledger_percent(c->ledger, CCR_BY_USER, user, NULL, CCR_BILLED);
+	if (!ccr_policy_uses(c->expr, CCR_VAR_RUN_HOURS) &&
+	    !ccr_policy_uses(c->expr, CCR_VAR_LSF_PRIORITY))
 		return;
-	v[CCR_VAR_RUN_HOURS] = ccr_ledger_by(c->ledger, CCR_BY_USER_PARTITION, user, part).s[CCR_SLOT] / 3600;
+	v[CCR_VAR_RUN_HOURS] =
+	    ccr_ledger_by(c->ledger, CCR_BY_USER_PARTITION, user, part).s[CCR_SLOT] / 3600;
 	v[CCR_VAR_LSF_PRIORITY] = lsf_priority(c, j, v[CCR_VAR_RUN_HOURS], v[CCR_VAR_STARTED]);
 }
 
-static void fill_vars(const struct scorer *c, const struct sim *s, const struct sim_job *j, double *v)
+static void fill_vars(const struct scorer *c, const struct sim *s, const struct sim_job *j,
+		      double *v)
 {
 	const struct ccr_group *g = j->group;
 	const struct ccr_mf_size size = {.cluster_cpus = (uint32_t)c->cluster->cpus,
@@ -322,7 +344,8 @@ static void fill_vars(const struct scorer *c, const struct sim *s, const struct 
 	v[CCR_VAR_NGPUS] = (double)sim_job_gpus(j);
 	v[CCR_VAR_MEM] = 1024.0 * j->demand.mem * j->demand.nodes;
 	v[CCR_VAR_NTASKS] = 1;
-	v[CCR_VAR_WALLTIME] = j->limit >= SIM_NEVER ? 365 * 86400.0 : (double)j->limit / (double)SIM_SECOND;
+	v[CCR_VAR_WALLTIME] =
+	    j->limit >= SIM_NEVER ? 365 * 86400.0 : (double)j->limit / (double)SIM_SECOND;
 	v[CCR_VAR_QUEUE_MINUTES] = waited / 60;
 	v[CCR_VAR_ELIGIBLE_TIME] = waited;
 	v[CCR_VAR_FAIRSHARE_FACTOR] = 1;
@@ -338,11 +361,11 @@ static void fill_vars(const struct scorer *c, const struct sim *s, const struct 
 	owner_vars(c, j, v);
 	v[CCR_VAR_QUEUE_PRIORITY] = c->cluster->part[j->home].job_factor;
 	v[CCR_VAR_PARTITION_FACTOR] = v[CCR_VAR_QUEUE_PRIORITY] / c->max_job_factor;
-	v[CCR_VAR_AGE_FACTOR] =
-	    ccr_mf_age((time_t)(s->now / SIM_SECOND) + 1, (time_t)(j->eligible / SIM_SECOND) + 1, c->max_age);
-	v[CCR_VAR_SIZE_FACTOR] = ccr_mf_size(&size, j->demand.nodes, (uint32_t)sim_job_cpus(j),
-					     j->limit >= SIM_NEVER ? UINT32_MAX
-								   : (uint32_t)(j->limit / SIM_SECOND / 60));
+	v[CCR_VAR_AGE_FACTOR] = ccr_mf_age((time_t)(s->now / SIM_SECOND) + 1,
+					   (time_t)(j->eligible / SIM_SECOND) + 1, c->max_age);
+	v[CCR_VAR_SIZE_FACTOR] = ccr_mf_size(
+	    &size, j->demand.nodes, (uint32_t)sim_job_cpus(j),
+	    j->limit >= SIM_NEVER ? UINT32_MAX : (uint32_t)(j->limit / SIM_SECOND / 60));
 }
 
 static double tres_points(const struct scorer *c, const struct sim_job *j)
@@ -352,7 +375,8 @@ static double tres_points(const struct scorer *c, const struct sim_job *j)
 	if (!w->given)
 		return 0;
 	return w->cpu * ccr_mf_tres(sim_job_cpus(j), c->cluster->cpus, false) +
-	       w->mem * ccr_mf_tres((uint64_t)j->demand.mem * j->demand.nodes, c->cluster->mem, false) +
+	       w->mem *
+		   ccr_mf_tres((uint64_t)j->demand.mem * j->demand.nodes, c->cluster->mem, false) +
 	       w->node * ccr_mf_tres(j->demand.nodes, c->cluster->nodes, false) +
 	       w->gpu * ccr_mf_tres(sim_job_gpus(j), c->cluster->gpus, false);
 }
@@ -382,7 +406,8 @@ static int score(void *state, struct sim *s, struct sim_job *j, struct ccr_error
 	return CCR_OK;
 }
 
-/* --- making one -------------------------------------------------------------------------------- */
+/* --- making one --------------------------------------------------------------------------------
+ */
 
 static const struct {
 	const char *key;
@@ -425,7 +450,8 @@ static int make_weights(struct scorer *c, struct ccr_error *err)
 		uint64_t v = 0;
 
 		if (text && !sim_text_u64(text, 0, UINT32_MAX, &v))
-			return ccr_error_set(err, CCR_EINVAL, 0, "%s=%.60s: a whole number is expected",
+			return ccr_error_set(err, CCR_EINVAL, 0,
+					     "%s=%.60s: a whole number is expected",
 					     weight_keys[i].key, text);
 		c->rule.weight[weight_keys[i].column] =
 		    any ? (double)v : usual_weight(config->preset, weight_keys[i].column);
@@ -433,7 +459,8 @@ static int make_weights(struct scorer *c, struct ccr_error *err)
 	c->rule.weight[CCR_COL_SITE] = 1;
 	c->rule.base = config->base;
 	c->rule.whole = !config->exact_points;
-	return sim_weights_parse(sim_cluster_setting(c->cluster, "PriorityWeightTRES"), &c->tres, err);
+	return sim_weights_parse(sim_cluster_setting(c->cluster, "PriorityWeightTRES"), &c->tres,
+				 err);
 }
 
 static int period_of(const struct sim_cluster *cl, const char *key, sim_time usual, sim_time *out,
@@ -443,7 +470,8 @@ static int period_of(const struct sim_cluster *cl, const char *key, sim_time usu
 
 	*out = usual;
 	if (text && (!sim_text_limit(text, out) || *out >= SIM_NEVER))
-		return ccr_error_set(err, CCR_EINVAL, 0, "%s=%.60s: a duration is expected", key, text);
+		return ccr_error_set(err, CCR_EINVAL, 0, "%s=%.60s: a duration is expected", key,
+				     text);
 	return CCR_OK;
 }
 
@@ -506,10 +534,10 @@ static void scorer_free(void *state)
 	free(c);
 }
 
-int sim_policy_scorer(const struct sim_policy *p, const struct sim_cluster *cl, const struct sim_workload *w,
-		      struct sim_scorer *out, struct ccr_error *err)
+int sim_policy_scorer(const struct sim_policy *p, const struct sim_cluster *cl,
+		      const struct sim_workload *w, struct sim_scorer *out, struct ccr_error *err)
 {
-	static const char *const names[SIM_TERMS] = {"SITE",    "AGE",	     "ASSOC", "FAIRSHARE",
+	static const char *const names[SIM_TERMS] = {"SITE",	"AGE",	     "ASSOC", "FAIRSHARE",
 						     "JOBSIZE", "PARTITION", "QOS",   "TRES"};
 	struct scorer *c = calloc(1, sizeof(*c));
 	struct ccr_policy_spec spec = {0};
@@ -545,8 +573,8 @@ int sim_policy_scorer(const struct sim_policy *p, const struct sim_cluster *cl, 
 	if (rc)
 		return rc;
 	c->max_age = (uint32_t)(age / SIM_SECOND);
-	c->counts_ahead =
-	    ccr_policy_uses(c->expr, CCR_VAR_STARTED) || ccr_policy_uses(c->expr, CCR_VAR_LSF_PRIORITY);
+	c->counts_ahead = ccr_policy_uses(c->expr, CCR_VAR_STARTED) ||
+			  ccr_policy_uses(c->expr, CCR_VAR_LSF_PRIORITY);
 	stand(c);
 	return CCR_OK;
 }

@@ -1,9 +1,9 @@
 /*
- * sim_record - what happened in a run, kept for the picture: who ran where and when, the queue and the
- * bookings at moments in between
+ * sim_record - what happened in a run, kept for the picture: who ran where and when, the queue and
+ * the bookings at moments in between
  *
- * Memory is linear in the number of jobs: a run without a picture keeps no record. The queue is looked at
- * in every cycle at first, then, whenever there are too many looks, half as often.
+ * Memory is linear in the number of jobs: a run without a picture keeps no record. The queue is
+ * looked at in every cycle at first, then, whenever there are too many looks, half as often.
  */
 #ifndef SCCR_SIM_RECORD_H
 #define SCCR_SIM_RECORD_H

@@ -31,18 +31,20 @@ int sim_refused_add(struct sim_refused *r, const struct sim_job *j, bool for_any
 
 static bool at_least(const struct sim_demand *a, const struct sim_demand *b)
 {
-	return a->nodes >= b->nodes && a->cpus >= b->cpus && a->last_cpus >= b->last_cpus && a->mem >= b->mem &&
-	       a->gpus >= b->gpus && (b->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type);
+	return a->nodes >= b->nodes && a->cpus >= b->cpus && a->last_cpus >= b->last_cpus &&
+	       a->mem >= b->mem && a->gpus >= b->gpus &&
+	       (b->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type);
 }
 
-bool sim_refused_match(const struct sim_refused *r, const struct sim_cluster *c, const struct sim_job *j,
-		       bool by_age)
+bool sim_refused_match(const struct sim_refused *r, const struct sim_cluster *c,
+		       const struct sim_job *j, bool by_age)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct sim_refusal *x = &r->list[i];
 
 		if ((x->home == j->home || !c->part[x->home].has_node) && j->limit >= x->limit &&
-		    at_least(&j->demand, &x->demand) && (!by_age || x->any_age || j->submit <= x->submit))
+		    at_least(&j->demand, &x->demand) &&
+		    (!by_age || x->any_age || j->submit <= x->submit))
 			return true;
 	}
 	return false;

@@ -68,17 +68,17 @@ struct sim_job {
 	sim_time eligible;	/* since when it has waited */
 	double score;
 	double terms[SIM_TERMS]; /* points by column, see sim_scorer.column */
-	struct sim_pick *pick; /* while running */
+	struct sim_pick *pick;	 /* while running */
 	uint32_t npick;
-	uint32_t slot;		     /* place in the running list */
-	uint32_t mark;		     /* free for the scheduler */
+	uint32_t slot; /* place in the running list */
+	uint32_t mark; /* free for the scheduler */
 	/* free for the scorer: group, and the owner's jobs ahead of this one */
 	const void *group;
 	bool seen;
 	uint32_t ahead;
-	struct sim_job *waiting;     /* jobs that are submitted after this one's end */
-	struct sim_job *next;	     /* in such a list, or among the unused */
-	UT_hash_handle hh;	     /* live jobs by number, where a workload has such jobs */
+	struct sim_job *waiting; /* jobs that are submitted after this one's end */
+	struct sim_job *next;	 /* in such a list, or among the unused */
+	UT_hash_handle hh;	 /* live jobs by number, where a workload has such jobs */
 	uint64_t number;
 };
 

@@ -39,7 +39,8 @@ int sim_weights_parse(const char *text, struct sim_weights *out, struct ccr_erro
 		double v = eq ? strtod(eq + 1, &end) : NAN;
 
 		if (!eq || end == eq + 1 || !isfinite(v) || (*end && end[1]))
-			return ccr_error_set(err, CCR_EINVAL, 0, "TRES weights \"%.200s\": no weight in \"%.60s\"",
+			return ccr_error_set(err, CCR_EINVAL, 0,
+					     "TRES weights \"%.200s\": no weight in \"%.60s\"",
 					     text, t);
 		*eq = '\0';
 		if (!strcasecmp(t, "CPU"))

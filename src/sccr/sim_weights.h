@@ -12,7 +12,8 @@ struct sim_weights {
 	double cpu, mem, node, gpu; /* mem: a MiB */
 };
 
-/* "CPU=1.0,Mem=0.25G,GRES/gpu=8": other TRES are passed over. CCR_EINVAL names what is no weight. */
+/* "CPU=1.0,Mem=0.25G,GRES/gpu=8": other TRES are passed over. CCR_EINVAL names what is no weight.
+ */
 int sim_weights_parse(const char *text, struct sim_weights *out, struct ccr_error *err);
 
 /* The billing value of a job of that size; its CPUs where no weights are given, as in Slurm. */
