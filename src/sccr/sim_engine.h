@@ -29,7 +29,7 @@ struct sim_scorer {
 	void *state;
 	sim_time period; /* how often all queued jobs are scored again; 0: never */
 	int ncolumns;
-	const char *column[9];
+	const char *column[SIM_TERMS];
 	int (*score)(void *state, struct sim *s, struct sim_job *j, struct ccr_error *err);
 	/* before all are scored again, and whenever time has passed */
 	int (*tick)(void *state, struct sim *s, struct ccr_error *err);

@@ -72,8 +72,8 @@ static int expand(struct walk *w, char *name, size_t len, const char *from, cons
 	if (!close)
 		return bad(w, open, "a bracket that is not closed");
 	for (s = open + 1; s < close;) {
-		uint64_t lo, hi;
-		int width;
+		uint64_t lo = 0, hi = 0;
+		int width = 0;
 
 		rc = range(w, &s, close, &lo, &hi, &width);
 		if (rc)

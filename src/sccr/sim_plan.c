@@ -15,6 +15,7 @@ struct track {
 	struct hold *run; /* by `to`, then serial */
 	struct hold *book;
 	uint32_t nrun, run_room, nbook, book_room;
+	bool listed; /* in sim_plan.booked */
 };
 
 /* A change of what is free of a node. */
@@ -129,8 +130,10 @@ void sim_plan_end(struct sim_plan *p, const struct sim_job *j)
 
 void sim_plan_clear(struct sim_plan *p)
 {
-	for (uint32_t i = 0; i < p->nbooked; i++)
+	for (uint32_t i = 0; i < p->nbooked; i++) {
 		p->track[p->booked[i]].nbook = 0;
+		p->track[p->booked[i]].listed = false;
+	}
 	p->nbooked = 0;
 }
 
@@ -146,8 +149,9 @@ int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
 
 		if (!room(&t->book, &t->book_room, t->nbook + 1, sizeof(*t->book)))
 			return -1;
-		if (!t->nbook)
+		if (!t->listed)
 			p->booked[p->nbooked++] = pick[i].node;
+		t->listed = true;
 		h = &t->book[t->nbook++];
 		*h = (struct hold){start, end, j->serial, pick[i]};
 		if (whole) {
@@ -157,6 +161,20 @@ int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
 		}
 	}
 	return 0;
+}
+
+void sim_plan_unbook(struct sim_plan *p, const struct sim_job *j, const struct sim_pick *pick,
+		     uint32_t npick)
+{
+	for (uint32_t i = 0; i < npick; i++) {
+		struct track *t = &p->track[pick[i].node];
+		uint32_t at = 0;
+
+		while (at < t->nbook && t->book[at].serial != j->serial)
+			at++;
+		if (at < t->nbook)
+			t->book[at] = t->book[--t->nbook];
+	}
 }
 
 /* Free amounts may fall below nothing where a whole-node booking meets a running job. */

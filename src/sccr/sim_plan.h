@@ -1,9 +1,9 @@
 /*
  * sim_plan - when and where a job fits, for the models of other schedulers
  *
- * For each node it keeps who runs there until when by its limit, and the bookings of the cycle at
- * hand. This is on purpose not the product's own timeline and planner (core/): the models are a
- * check of it.
+ * For each node it keeps who runs there until when by its limit, and what is booked.
+ * This is on purpose not the product's own timeline and planner (core/): the models are a check of
+ * it.
  */
 #ifndef SCCR_SIM_PLAN_H
 #define SCCR_SIM_PLAN_H
@@ -28,6 +28,10 @@ void sim_plan_clear(struct sim_plan *p);
  */
 int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
 		  const struct sim_pick *pick, uint32_t npick, bool whole);
+
+/* Takes j's booking on these nodes away again. */
+void sim_plan_unbook(struct sim_plan *p, const struct sim_job *j, const struct sim_pick *pick,
+		     uint32_t npick);
 
 /*
  * Does j fit now, for the whole of its limit, beside the bookings? Fills pick (room for

@@ -13,7 +13,7 @@
 /* Rows of the queue that a look keeps, and how many looks. */
 #define SIM_LOOK_ROWS  40
 #define SIM_LOOKS_MAX  3000
-#define SIM_ROW_VALUES 10 /* job, priority, then the terms */
+#define SIM_ROW_VALUES (2 + SIM_TERMS) /* job, priority, then the terms */
 
 /* Where a job ran: the GPUs of a node by index, and a range of its CPUs. */
 struct sim_place {
@@ -29,7 +29,7 @@ struct sim_record_job {
 	sim_time submit, start, end, limit, first_booking;
 	struct sim_demand demand;
 	bool filler;
-	double score, terms[9];
+	double score, terms[SIM_TERMS];
 };
 
 /* A booking as it stood in one look or in several. */
