@@ -54,11 +54,12 @@ def ccr_cluster(preset, policy=None, seconds=1, conf=None, **arguments):
 
 
 def rows(cluster, *jobs):
-    """sprio's rows of these jobs, by job id; of a job in several partitions, the first."""
+    """sprio's rows of those of these jobs that it lists, by job id; of a job in several partitions,
+    the first."""
     got = {}
     for row in cluster.sprio():
         got.setdefault(int(row["job"]), row)
-    return {job: got[job] for job in jobs}
+    return {job: got[job] for job in jobs if job in got}
 
 
 def row(cluster, job):
