@@ -356,6 +356,42 @@ Test(ledger_json, a_decimal_comma_changes_nothing)
 	ccr_ledger_free(back);
 }
 
+/* The examples of ccr_usage.json(5): a file with its check, and a seed. */
+Test(ledger_json, the_man_pages_examples)
+{
+	FILE *f = fopen(CCR_TESTS_DIR "/../../docs/man/ccr_usage.json.5", "r");
+	char line[300], text[3000] = "";
+	bool inside = false;
+	int examples = 0;
+
+	cr_assert_not_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, ".Bd", 3)) {
+			inside = true;
+			text[0] = '\0';
+		} else if (!strncmp(line, ".Ed", 3)) {
+			struct ccr_ledger *l = parse(text, NULL);
+			inside = false;
+			cr_assert_gt(ccr_ledger_total(l).s[CCR_BILLED], 0.0);
+			if (examples++) {
+				char *again = print(l);
+				cr_assert_str_eq(again, text, "written as the page shows it");
+				free(again);
+			} else {
+				cr_assert_eq(ccr_ledger_percent(l, CCR_BY_ACCOUNT, "physics", NULL,
+								CCR_BILLED),
+					     5.0);
+			}
+			ccr_ledger_free(l);
+		} else if (inside) {
+			cr_assert_lt(strlen(text) + strlen(line), sizeof(text));
+			strcat(text, line);
+		}
+	}
+	fclose(f);
+	cr_assert_eq(examples, 2);
+}
+
 Test(ledger_json, out_of_memory_is_said)
 {
 	struct ccr_ledger *l = sample(&hour), *back;
