@@ -29,6 +29,9 @@ struct ccr__reader {
 	unsigned formula_column_line;
 	unsigned windows_line, hist_line; /* where keys of one usage model were given; 0: not */
 	const char *windows_key;
+
+	/* What the policy reads of a job's group: finish_policy() notes it for the warnings. */
+	bool reads_target, reads_financial;
 };
 
 struct ccr__value {
