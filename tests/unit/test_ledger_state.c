@@ -147,7 +147,7 @@ Test(ledger_state, damaged_uses_old)
 	l = restore(&notes);
 	cr_assert_eq(notes.source, CCR_LEDGER_OLD);
 	cr_assert_eq(anns(l), 111.0);
-	cr_assert(strstr(notes.text, "usage.json: line 5: the file ends too early.\n"), "%s",
+	cr_assert(strstr(notes.text, "usage.json:5: found the end of the file in the middle"), "%s",
 		  notes.text);
 	cr_assert(strstr(notes.text, "usage.json.damaged-20251130T065205Z.\n"), "%s", notes.text);
 	cr_assert(strstr(notes.text, "usage.json.old is used instead"), "%s", notes.text);
@@ -172,8 +172,7 @@ Test(ledger_state, both_damaged_is_empty)
 	cr_assert_eq(ccr_ledger_count(l), 0u);
 	cr_assert_eq(ccr_ledger_time(l), NOW + 5);
 	cr_assert(strstr(notes.text, "version is 7"), "%s", notes.text);
-	cr_assert(strstr(notes.text, "usage.json.old: line 1: the file ends too early"), "%s",
-		  notes.text);
+	cr_assert(strstr(notes.text, "usage.json.old:1: found an empty file"), "%s", notes.text);
 	cr_assert(strstr(notes.text, "all begin with none"), "%s", notes.text);
 	cr_assert_eq(files(".damaged-"), 2);
 	cr_assert_eq(files(""), 2);
@@ -241,21 +240,39 @@ Test(ledger_state, another_model_is_converted_and_said)
 	ccr_ledger_free(l);
 }
 
+/* A link that leads round to itself cannot be opened, by root neither, and is not missing. */
 Test(ledger_state, what_cannot_be_read_is_not_overwritten)
 {
 	struct ccr_ledger_notes notes;
 	struct ccr_ledger *l = NULL;
 	struct ccr_error e = {0};
 
-	cr_assert_eq(mkdir(path, 0700), 0);
+	cr_assert_eq(symlink("usage.json", path), 0);
 	cr_assert_eq(ccr_ledger_restore(path, &hour, NOW, &l, &notes, &e), CCR_EIO);
-	cr_assert(strstr(e.text, "usage.json: is no regular file"), "%s", e.text);
+	cr_assert(strstr(e.text, "usage.json: cannot be opened: Too many levels"), "%s", e.text);
 	cr_assert_null(l);
+	cr_assert_eq(files(""), 1);
 	cr_assert_eq(ccr_ledger_read(with(".none"), NOW, NULL, &l, &e), CCR_EIO);
 	cr_assert(strstr(e.text, "usage.json.none: cannot be opened: No such file"), "%s", e.text);
 	cr_assert_eq(mkfifo(with(".fifo"), 0600), 0);
-	cr_assert_eq(ccr_ledger_read(with(".fifo"), NOW, NULL, &l, &e), CCR_EIO,
+	cr_assert_eq(ccr_ledger_read(with(".fifo"), NOW, NULL, &l, &e), CCR_EINVAL,
 		     "and does not wait");
+}
+
+/* A folder in its place is damage: it is set aside like a damaged file. */
+Test(ledger_state, a_folder_in_its_place)
+{
+	struct ccr_ledger_notes notes;
+	struct ccr_ledger *l;
+
+	cr_assert_eq(mkdir(path, 0700), 0);
+	l = restore(&notes);
+	cr_assert_eq(notes.source, CCR_LEDGER_EMPTY);
+	cr_assert(strstr(notes.text, "found a directory, expected a regular file"), "%s",
+		  notes.text);
+	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(files(".damaged-"), 1);
+	ccr_ledger_free(l);
 }
 
 Test(ledger_state, bad_use)
