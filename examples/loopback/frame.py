@@ -11,7 +11,9 @@ import textwrap
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
-from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402,F401
+from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402
+
+__all__ = ["Nodes", "main", "say", "show"]
 
 
 def options(description, **defaults):

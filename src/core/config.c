@@ -377,7 +377,8 @@ static void set_defaults(struct ccr_config *c)
 					     .decay = 0.8,
 					     .hist_hours = 10,
 					     .charge = CCR_CHARGE_BILLING,
-					     .source = CCR_SOURCE_AUTO};
+					     .source = CCR_SOURCE_AUTO,
+					     .gpu_weight = 32};
 	c->lsf = (struct ccr_config_lsf){.constant = 3.0,
 					 .cpu_time_factor = 0,
 					 .run_time_factor = 0.7,

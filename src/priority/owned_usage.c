@@ -79,7 +79,7 @@ void ccr_owned_usage_fini(void)
 }
 
 /* Units a second that the policy charges the job. */
-static double charge_rate(const job_record_t *job, const struct ccr_config *config)
+static double charge_rate(const job_record_t *job, const struct ccr_config *config, bool with_dbd)
 {
 	const slurmdb_qos_rec_t *qos = job->qos_ptr;
 	double rate = 0, factor = qos && qos->usage_factor >= 0 ? qos->usage_factor : 1;
@@ -87,6 +87,8 @@ static double charge_rate(const job_record_t *job, const struct ccr_config *conf
 	switch (config->usage.charge) {
 	case CCR_CHARGE_BILLING:
 		rate = calc_job_billable_tres((job_record_t *)job, job->start_time, true);
+		if (!with_dbd) /* Slurm has no gres/gpu to bill then */
+			rate += config->usage.gpu_weight * (double)ccr_facts_gpus(job);
 		break;
 	case CCR_CHARGE_CPUS:
 		rate = job->total_cpus;
@@ -112,8 +114,8 @@ static const char *user_of(const job_record_t *job)
 }
 
 /* From its start or the last look to its end or now. */
-static int charge(const job_record_t *job, const struct ccr_config *config, time_t from, time_t now,
-		  struct ccr_error *err)
+static int charge(const job_record_t *job, const struct ccr_config *config, bool with_dbd,
+		  time_t from, time_t now, struct ccr_error *err)
 {
 	struct ccr_usage_key key = {
 	    .account = job->account,
@@ -132,7 +134,7 @@ static int charge(const job_record_t *job, const struct ccr_config *config, time
 		start = from;
 	if (start >= end)
 		return CCR_OK;
-	return ccr_ledger_charge(ledger, &key, start, end, charge_rate(job, config),
+	return ccr_ledger_charge(ledger, &key, start, end, charge_rate(job, config, with_dbd),
 				 job->total_cpus, err);
 }
 
@@ -160,7 +162,7 @@ void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr
 		rc = ccr_ledger_advance(ledger, now, &err);
 	it = list_iterator_create(job_list);
 	while (!rc && (job = list_next(it)))
-		rc = charge(job, config, from, now, &err);
+		rc = charge(job, config, settings->with_dbd, from, now, &err);
 	list_iterator_destroy(it);
 	if (rc) /* charged_until stays: what was missed is counted next time, never twice */
 		error("priority/ccr: usage: %s", err.text);

@@ -34,8 +34,8 @@ struct loader {
 
 static int bad(struct loader *l, const char *what, const char *found)
 {
-	return ccr_error_set(l->err, CCR_EINVAL, l->line, "%s:%u: %s: \"%.200s\"", l->path, l->line, what,
-			     found);
+	return ccr_error_set(l->err, CCR_EINVAL, l->line, "%s:%u: %s: \"%.200s\"", l->path, l->line,
+			     what, found);
 }
 
 static struct sim_node *node_add(struct loader *l, const char *name)
@@ -83,7 +83,8 @@ static int node_gres(struct loader *l, struct sim_node *n, const char *gres)
 		else if (count && !sim_text_u64(count, 0, 65535, &v))
 			return bad(l, "Gres: a number of GPUs is expected", count);
 		if (n->ntypes == SIM_NODE_TYPES)
-			return bad(l, "Gres: more kinds of GPU in a node than the simulator holds (4)",
+			return bad(l,
+				   "Gres: more kinds of GPU in a node than the simulator holds (4)",
 				   gres);
 		number = sim_names_add(l->c->gpu_types, type ? type : "gpu");
 		if (number == UINT32_MAX)
@@ -151,8 +152,8 @@ static int node_key(struct loader *l, struct node_line *s, const char *key, cons
 	return CCR_OK;
 }
 
-static int part_key(struct loader *l, struct sim_partition *p, char *nodes, size_t size, const char *key,
-		    const char *value)
+static int part_key(struct loader *l, struct sim_partition *p, char *nodes, size_t size,
+		    const char *key, const char *value)
 {
 	uint64_t v = 0;
 
@@ -324,8 +325,8 @@ static int mark_one(const char *name, void *arg)
 
 	if (i == UINT32_MAX)
 		return ccr_error_set(a->l->err, CCR_EINVAL, 0,
-				     "%s: partition %s names node %.100s, which is not defined", a->l->path,
-				     a->part, name);
+				     "%s: partition %s names node %.100s, which is not defined",
+				     a->l->path, a->part, name);
 	a->has[i] = true;
 	return CCR_OK;
 }
@@ -350,7 +351,8 @@ static int finish(struct loader *l)
 			return ccr_error_nomem(l->err);
 		rc = sim_hostlist_each(l->part_nodes[i], mark_one, &a, &e);
 		if (rc && e.code)
-			return ccr_error_set(l->err, rc, 0, "%s: partition %s: %s", l->path, a.part, e.text);
+			return ccr_error_set(l->err, rc, 0, "%s: partition %s: %s", l->path, a.part,
+					     e.text);
 		if (rc)
 			return rc;
 	}
@@ -378,8 +380,8 @@ static int start(struct loader *l, struct sim_cluster *c, const char *path, stru
 	l->c = c;
 	l->path = path;
 	l->err = err;
-	l->node_default = (struct node_line){.boards = 1, .sockets = 1, .cores = 1, .threads = 1, .mem = 1,
-					     .weight = 1};
+	l->node_default = (struct node_line){
+	    .boards = 1, .sockets = 1, .cores = 1, .threads = 1, .mem = 1, .weight = 1};
 	l->part_default.default_limit = -1;
 	l->part_default.max_limit = SIM_NEVER;
 	l->part_default.tier = l->part_default.job_factor = 1;
@@ -398,7 +400,8 @@ static void done(struct loader *l)
 }
 
 /* One line of the file with those that a backslash joins to it; false at the end of the file. */
-static bool whole_line(struct loader *l, FILE *f, char **buf, size_t *room, char **more, size_t *more_room)
+static bool whole_line(struct loader *l, FILE *f, char **buf, size_t *room, char **more,
+		       size_t *more_room)
 {
 	ssize_t n = getline(buf, room, f), m;
 
@@ -447,8 +450,8 @@ int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *
 	return rc;
 }
 
-int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus, uint32_t mem,
-		      struct ccr_error *err)
+int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus,
+		      uint32_t mem, struct ccr_error *err)
 {
 	struct loader l;
 	struct node_line spec = {.cpus = cpus, .mem = mem, .weight = 1};

@@ -1,5 +1,6 @@
 /*
- * sim_cluster - the machine of a simulation: nodes, partitions, and the lines of slurm.conf that matter
+ * sim_cluster - the machine of a simulation: nodes, partitions, and the lines of slurm.conf that
+ * matter
  */
 #ifndef SCCR_SIM_CLUSTER_H
 #define SCCR_SIM_CLUSTER_H
@@ -11,12 +12,12 @@
 struct sim_partition {
 	char name[64];
 	bool is_default;
-	bool *has_node;		 /* by node index; NULL: every node */
-	sim_time default_limit;	 /* -1: none given */
-	sim_time max_limit;	 /* SIM_NEVER: none */
-	uint32_t tier;		 /* PriorityTier */
-	uint32_t job_factor;	 /* PriorityJobFactor */
-	char billing[512];	 /* TRESBillingWeights as written */
+	bool *has_node;		/* by node index; NULL: every node */
+	sim_time default_limit; /* -1: none given */
+	sim_time max_limit;	/* SIM_NEVER: none */
+	uint32_t tier;		/* PriorityTier */
+	uint32_t job_factor;	/* PriorityJobFactor */
+	char billing[512];	/* TRESBillingWeights as written */
 };
 
 struct sim_cluster {
@@ -30,7 +31,7 @@ struct sim_cluster {
 		char key[64];
 		char value[512];
 		unsigned line;
-	} *setting;
+	} * setting;
 	uint32_t settings;
 	uint64_t cpus, gpus, mem; /* totals */
 };
@@ -38,15 +39,15 @@ struct sim_cluster {
 /*
  * Reads a slurm.conf or a part of one. NodeName (CPUs or Sockets, CoresPerSocket, ThreadsPerCore,
  * RealMemory, Gres, Weight; DEFAULT lines), PartitionName (Nodes, Default, DefaultTime, MaxTime,
- * PriorityTier, PriorityJobFactor, TRESBillingWeights) are understood; keys of other lines are kept in
- * setting; anything else is Slurm's business and passed over. Comments and lines continued with a
- * backslash as in slurm.conf. The cluster is zeroed first; sim_cluster_free also after an error.
+ * PriorityTier, PriorityJobFactor, TRESBillingWeights) are understood; keys of other lines are kept
+ * in setting; anything else is Slurm's business and passed over. Comments and lines continued with
+ * a backslash as in slurm.conf. The cluster is zeroed first; sim_cluster_free also after an error.
  */
 int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *err);
 
 /* n like nodes n1..n<count> with cpus, gpus of no particular type, and mem MiB each. */
-int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus, uint32_t mem,
-		      struct ccr_error *err);
+int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus,
+		      uint32_t mem, struct ccr_error *err);
 
 /* The partition of that name, or the default one if name is empty; UINT32_MAX: not there. */
 uint32_t sim_cluster_part(const struct sim_cluster *c, const char *name);

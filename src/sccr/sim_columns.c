@@ -1,4 +1,5 @@
-/* sim_columns - a line of CSV or of `sacct --parsable2`, by the names of its columns; see sim_workload.h */
+/* sim_columns - a line of CSV or of `sacct --parsable2`, by the names of its columns; see
+ * sim_workload.h */
 #include "sccr/sim_workload.h"
 
 #include <csv.h>
@@ -42,11 +43,21 @@ struct column_name {
 	enum column column;
 };
 
-static const struct column_name csv_names[] = {
-    {"id", COL_ID},		{"submit", COL_SUBMIT}, {"runtime", COL_RUNTIME}, {"limit", COL_LIMIT},
-    {"nodes", COL_NODES},	{"cpus", COL_CPUS},	{"gpus", COL_GPUS},	  {"mem", COL_MEM},
-    {"gpu_type", COL_GPU_TYPE}, {"user", COL_USER},	{"account", COL_ACCOUNT}, {"qos", COL_QOS},
-    {"partition", COL_PARTITION}, {"wait", COL_WAIT},	{NULL, COL_NONE}};
+static const struct column_name csv_names[] = {{"id", COL_ID},
+					       {"submit", COL_SUBMIT},
+					       {"runtime", COL_RUNTIME},
+					       {"limit", COL_LIMIT},
+					       {"nodes", COL_NODES},
+					       {"cpus", COL_CPUS},
+					       {"gpus", COL_GPUS},
+					       {"mem", COL_MEM},
+					       {"gpu_type", COL_GPU_TYPE},
+					       {"user", COL_USER},
+					       {"account", COL_ACCOUNT},
+					       {"qos", COL_QOS},
+					       {"partition", COL_PARTITION},
+					       {"wait", COL_WAIT},
+					       {NULL, COL_NONE}};
 
 /* Where two names mean the same, the first that is there counts. */
 static const struct column_name sacct_names[] = {{"JobID", COL_ID},
@@ -123,7 +134,8 @@ static int no_blank(unsigned char ch)
 	return 0;
 }
 
-struct sim_columns *sim_columns_new(enum sim_format format, const char *header, struct sim_message *m)
+struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
+				    struct sim_message *m)
 {
 	const struct column_name *names = format == SIM_FORMAT_CSV ? csv_names : sacct_names, *n;
 	struct sim_columns *c = calloc(1, sizeof(*c));
@@ -158,7 +170,8 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header, 
 			;
 		if (!n->name) {
 			snprintf(m->text, sizeof(m->text),
-				 "unknown column \"%.40s\" (known: id, submit, runtime, limit, nodes, cpus, "
+				 "unknown column \"%.40s\" (known: id, submit, runtime, limit, "
+				 "nodes, cpus, "
 				 "gpus, gpu_type, mem, user, account, qos, partition, wait)",
 				 c->field[i]);
 			sim_columns_free(c);
@@ -173,7 +186,8 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header, 
 		missing = "ElapsedRaw (or Elapsed, or Start and End)";
 	else if (c->at[COL_CPUS] < 0 && c->at[COL_REQ_TRES] < 0 && c->at[COL_ALLOC_TRES] < 0 &&
 		 c->at[COL_GPUS] < 0)
-		missing = format == SIM_FORMAT_CSV ? "cpus" : "ReqTRES (or AllocTRES, ReqCPUS, NCPUS)";
+		missing =
+		    format == SIM_FORMAT_CSV ? "cpus" : "ReqTRES (or AllocTRES, ReqCPUS, NCPUS)";
 	if (missing) {
 		snprintf(m->text, sizeof(m->text), "the header has no column %s", missing);
 		sim_columns_free(c);
@@ -199,7 +213,8 @@ static const char *get(const struct sim_columns *c, enum column column)
 static enum sim_line_kind bad(struct sim_message *m, const char *column, const char *expected,
 			      const char *found)
 {
-	snprintf(m->text, sizeof(m->text), "%s: %s is expected, found \"%.60s\"", column, expected, found);
+	snprintf(m->text, sizeof(m->text), "%s: %s is expected, found \"%.60s\"", column, expected,
+		 found);
 	return SIM_LINE_BAD;
 }
 
@@ -260,7 +275,9 @@ static bool req_mem(const char *text, struct sim_line *out)
 		return !len;
 	memcpy(copy, text, len + 1);
 	if (copy[len - 1] == 'c' || copy[len - 1] == 'n') {
-		times = copy[len - 1] == 'c' ? out->want.cpus : out->want.nodes ? out->want.nodes : 1;
+		times = copy[len - 1] == 'c' ? out->want.cpus
+			: out->want.nodes    ? out->want.nodes
+					     : 1;
 		copy[len - 1] = '\0';
 	}
 	if (!sim_text_mem(copy, &mib))
@@ -278,7 +295,8 @@ static void names(const struct sim_columns *c, struct sim_line *out)
 	snprintf(out->id, sizeof(out->id), "%.39s", get(c, COL_ID));
 }
 
-static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out, struct sim_message *m)
+static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out,
+				   struct sim_message *m)
 {
 	uint32_t mib = 0;
 
@@ -286,7 +304,8 @@ static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out, 
 		return bad(m, "submit", "seconds or YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
 	if (!sim_text_seconds(get(c, COL_RUNTIME), &out->runtime) || out->runtime < 0)
 		return bad(m, "runtime", "a number of seconds", get(c, COL_RUNTIME));
-	if (*get(c, COL_LIMIT) && !strchr(get(c, COL_LIMIT), ':') && !strchr(get(c, COL_LIMIT), '-')) {
+	if (*get(c, COL_LIMIT) && !strchr(get(c, COL_LIMIT), ':') &&
+	    !strchr(get(c, COL_LIMIT), '-')) {
 		if (!sim_text_seconds(get(c, COL_LIMIT), &out->limit) || out->limit <= 0)
 			return bad(m, "limit", "seconds or D-HH:MM:SS", get(c, COL_LIMIT));
 	} else if (*get(c, COL_LIMIT) && !sim_text_limit(get(c, COL_LIMIT), &out->limit)) {
@@ -308,7 +327,8 @@ static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out, 
 	return SIM_LINE_JOB;
 }
 
-static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out, struct sim_message *m)
+static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out,
+				     struct sim_message *m)
 {
 	const char *state = get(c, COL_STATE), *run = get(c, COL_RUNTIME), *s;
 	sim_time start = -1, end = -1;
@@ -368,12 +388,13 @@ enum sim_line_kind sim_columns_line(struct sim_columns *c, const char *text, str
 	if (!split(c, text)) {
 		/* a failed parse leaves the parser inside the field */
 		csv_fini(&c->parser, on_field, on_row, c);
-		snprintf(m->text, sizeof(m->text), "a quoted field that is not closed or not alone");
+		snprintf(m->text, sizeof(m->text),
+			 "a quoted field that is not closed or not alone");
 		return SIM_LINE_BAD;
 	}
 	if (c->count != c->fields) {
-		snprintf(m->text, sizeof(m->text), "%d fields are expected as in the header, found %d",
-			 c->fields, c->count);
+		snprintf(m->text, sizeof(m->text),
+			 "%d fields are expected as in the header, found %d", c->fields, c->count);
 		return SIM_LINE_BAD;
 	}
 	memset(out, 0, sizeof(*out));

@@ -76,7 +76,8 @@ static void apply(struct sim *s, const struct sim_pick *p, int sign)
 		f->jobs--;
 	}
 	for (int k = 0; k < SIM_NODE_TYPES; k++)
-		f->gpus[k] = (uint16_t)(sign < 0 ? f->gpus[k] - p->gpus[k] : f->gpus[k] + p->gpus[k]);
+		f->gpus[k] =
+		    (uint16_t)(sign < 0 ? f->gpus[k] - p->gpus[k] : f->gpus[k] + p->gpus[k]);
 	node_levels(s, p->node, &whole, &stranded);
 	l->gpus_whole += whole;
 	l->gpus_stranded += stranded;
@@ -127,16 +128,17 @@ bool sim_before(const struct sim *s, const struct sim_job *a, const struct sim_j
 	return a->serial < b->serial;
 }
 
-int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick, bool filler,
-	      struct ccr_error *err)
+int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
+	      bool filler, struct ccr_error *err)
 {
 	struct sim_levels *l = &s->levels;
 
 	for (uint32_t i = 0; i < npick; i++)
 		if (!has(&s->free[pick[i].node], &pick[i]))
-			return ccr_error_set(err, CCR_EINVAL, 0,
-					     "scheduler %s started job %s on %s, which does not have the room",
-					     s->sched->name, j->id, s->cluster->node[pick[i].node].name);
+			return ccr_error_set(
+			    err, CCR_EINVAL, 0,
+			    "scheduler %s started job %s on %s, which does not have the room",
+			    s->sched->name, j->id, s->cluster->node[pick[i].node].name);
 	j->pick = npick ? malloc(npick * sizeof(*pick)) : NULL;
 	if ((npick && !j->pick) || grow(&s->running, &s->running_room, s->nrunning + 1, sizeof(j)))
 		return ccr_error_nomem(err);
@@ -164,8 +166,8 @@ int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uin
 	return s->record ? sim_record_start(s->record, s, j, err) : CCR_OK;
 }
 
-int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick, uint32_t npick,
-	     struct ccr_error *err)
+int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
+	     uint32_t npick, struct ccr_error *err)
 {
 	struct sim_booking *b;
 
@@ -452,8 +454,8 @@ int sim_run(struct sim *s, struct ccr_error *err)
 	s->figures->interrupted = s->interrupted;
 	if (!rc && !s->interrupted && s->queued)
 		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "scheduler %s: %u jobs never started, the first is job %s", s->sched->name,
-				     s->queued, s->queue[0]->id);
+				     "scheduler %s: %u jobs never started, the first is job %s",
+				     s->sched->name, s->queued, s->queue[0]->id);
 	return rc;
 }
 

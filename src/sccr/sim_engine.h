@@ -1,9 +1,9 @@
 /*
  * sim_engine - the clock of a simulation: jobs come, are started by a scheduler, and end
  *
- * The engine knows what really happens (run times); a scheduler sees what Slurm's would see: the queue
- * in order of priority, what is free, limits of running jobs. Only live jobs (queued, running, or held
- * back for another) are in memory.
+ * The engine knows what really happens (run times); a scheduler sees what Slurm's would see: the
+ * queue in order of priority, what is free, limits of running jobs. Only live jobs (queued,
+ * running, or held back for another) are in memory.
  */
 #ifndef SCCR_SIM_ENGINE_H
 #define SCCR_SIM_ENGINE_H
@@ -29,7 +29,7 @@ struct sim_scorer {
 	void *state;
 	sim_time period; /* how often all queued jobs are scored again; 0: never */
 	int ncolumns;
-	const char *column[9];
+	const char *column[SIM_TERMS];
 	int (*score)(void *state, struct sim *s, struct sim_job *j, struct ccr_error *err);
 	/* before all are scored again, and whenever time has passed */
 	int (*tick)(void *state, struct sim *s, struct ccr_error *err);
@@ -74,7 +74,7 @@ struct sim {
 	void *progress_arg;
 
 	sim_time now;
-	struct sim_free *free; /* by node */
+	struct sim_free *free;	/* by node */
 	struct sim_job **queue; /* highest first; started ones leave it after the cycle */
 	uint32_t queued, queue_room;
 	uint32_t queued_gpu; /* those that want GPUs */
@@ -94,19 +94,20 @@ struct sim {
 	uint64_t cycles, live_max, live;
 };
 
-/* Runs the workload to its end, or until *stop. Figures are complete either way. 0 or a ccr_code. */
+/* Runs the workload to its end, or until *stop. Figures are complete either way. 0 or a ccr_code.
+ */
 int sim_run(struct sim *s, struct ccr_error *err);
 
 /*
  * For schedulers: starts j now on these nodes (copied). filler: a job above it stays behind.
  * CCR_EINVAL if the nodes do not have it: a scheduler's mistake, never let pass.
  */
-int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick, bool filler,
-	      struct ccr_error *err);
+int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
+	      bool filler, struct ccr_error *err);
 
 /* For schedulers: j is booked for `start` in this cycle. */
-int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick, uint32_t npick,
-	     struct ccr_error *err);
+int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
+	     uint32_t npick, struct ccr_error *err);
 
 /* What one node gives for its share of the demand, types dealt; false if it does not have it. */
 bool sim_take(const struct sim_cluster *c, uint32_t node, const struct sim_free *f,

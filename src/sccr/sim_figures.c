@@ -7,9 +7,10 @@
 static const struct {
 	const char *name;
 	uint64_t upto;
-} cpu_classes[SIM_CPU_CLASSES] = {{"1", 1},	  {"2-8", 8},	    {"9-32", 32},
+} cpu_classes[SIM_CPU_CLASSES] = {{"1", 1},	   {"2-8", 8},	     {"9-32", 32},
 				  {"33-128", 128}, {"129-512", 512}, {"513+", UINT64_MAX}},
-  gpu_classes[SIM_GPU_CLASSES] = {{NULL, 0}, {"1", 1}, {"2-3", 3}, {"4-7", 7}, {"8", 8}, {"9+", UINT64_MAX}};
+  gpu_classes[SIM_GPU_CLASSES] = {{NULL, 0},  {"1", 1}, {"2-3", 3},
+				  {"4-7", 7}, {"8", 8}, {"9+", UINT64_MAX}};
 
 const char *sim_figures_cpu_class(int i)
 {
@@ -43,7 +44,8 @@ int sim_figures_init(struct sim_figures *f, const struct sim_cluster *c, uint32_
 	return 0;
 }
 
-void sim_figures_pass(struct sim_figures *f, sim_time now, const struct sim_levels *l, uint32_t queued)
+void sim_figures_pass(struct sim_figures *f, sim_time now, const struct sim_levels *l,
+		      uint32_t queued)
 {
 	double dt = (double)(now - f->last), idle = (double)(f->gpus - l->gpus_used);
 

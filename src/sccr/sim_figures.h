@@ -36,13 +36,14 @@ struct sim_figures {
 	struct sim_class all;
 	struct sim_class cpu_size[SIM_CPU_CLASSES]; /* jobs without GPUs, by CPUs */
 	struct sim_class gpu_size[SIM_GPU_CLASSES]; /* by GPUs; [0] is unused */
-	struct sim_class *group;		    /* by number of the account; one more for none */
+	struct sim_class *group; /* by number of the account; one more for none */
 	uint32_t groups;
 	uint64_t submitted;
 	sim_time first_submit, last; /* what is measured lies between them */
 	bool begun;
 	/* integrals over time, unit x ms */
-	double cpu_used, gpu_used, gpu_idle_waiting, gpu_waiting, gpu_idle, gpu_broken, gpu_stranded;
+	double cpu_used, gpu_used, gpu_idle_waiting, gpu_waiting, gpu_idle, gpu_broken,
+	    gpu_stranded;
 	double queue_length;
 	/* start estimates: first booking against the real start */
 	struct sim_quantile estimate; /* absolute error, ms */
@@ -57,7 +58,8 @@ struct sim_figures {
 int sim_figures_init(struct sim_figures *f, const struct sim_cluster *c, uint32_t groups);
 
 /* Time passed from f->last to now at these levels. */
-void sim_figures_pass(struct sim_figures *f, sim_time now, const struct sim_levels *l, uint32_t queued);
+void sim_figures_pass(struct sim_figures *f, sim_time now, const struct sim_levels *l,
+		      uint32_t queued);
 
 /* A job started: its wait counts from here on, whether or not it ends before the run does. */
 int sim_figures_start(struct sim_figures *f, const struct sim_job *j);

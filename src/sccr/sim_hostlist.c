@@ -20,12 +20,13 @@ struct walk {
 
 static int bad(struct walk *w, const char *at, const char *what)
 {
-	return ccr_error_set(w->err, CCR_EINVAL, 0, "host list \"%.200s\": %s at \"%.40s\"", w->whole,
-			     what, at);
+	return ccr_error_set(w->err, CCR_EINVAL, 0, "host list \"%.200s\": %s at \"%.40s\"",
+			     w->whole, what, at);
 }
 
 /* One range "03-07" or "5"; leaves *s behind it. */
-static int range(struct walk *w, const char **s, const char *end, uint64_t *lo, uint64_t *hi, int *width)
+static int range(struct walk *w, const char **s, const char *end, uint64_t *lo, uint64_t *hi,
+		 int *width)
 {
 	const char *from = *s;
 	char *next;
@@ -71,8 +72,8 @@ static int expand(struct walk *w, char *name, size_t len, const char *from, cons
 	if (!close)
 		return bad(w, open, "a bracket that is not closed");
 	for (s = open + 1; s < close;) {
-		uint64_t lo, hi;
-		int width;
+		uint64_t lo = 0, hi = 0;
+		int width = 0;
 
 		rc = range(w, &s, close, &lo, &hi, &width);
 		if (rc)

@@ -8,7 +8,8 @@ static bool in_part(const struct sim_cluster *c, uint32_t part, uint32_t node)
 	return !c->part[part].has_node || c->part[part].has_node[node];
 }
 
-uint32_t sim_layout_candidates(const struct sim_cluster *c, uint32_t part, const struct sim_demand *d)
+uint32_t sim_layout_candidates(const struct sim_cluster *c, uint32_t part,
+			       const struct sim_demand *d)
 {
 	uint32_t n = 0;
 

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "sccr/sim_plan.h"
-
-/* Refused demands that are remembered within a cycle. */
-#define REFUSED_MAX 64
+#include "sccr/sim_refused.h"
 
 struct model {
 	struct sim_plan *plan;
@@ -15,45 +13,27 @@ struct model {
 	bool strict, whole;
 	bool failed;
 	struct sim_pick *pick; /* room for every node of the cluster */
-	struct {
-		const struct sim_job *job;
-		bool for_any_time; /* it is not free at all, not only for so long */
-	} refused[REFUSED_MAX];
-	uint32_t nrefused;
+	struct sim_refused refused;
 	struct sim_heap due; /* recorded: who starts when */
+	/* conservative: what was promised; sim_job.mark is the index + 1 */
+	struct promise {
+		struct sim_job *job;
+		sim_time start;
+		struct sim_pick *pick;
+	} * promise;
+	uint32_t promises, promise_room;
+	bool released; /* a job ended since the last cycle */
 };
 
-/*
- * Within a cycle what is free only shrinks: a job that asks for at least as much as one that was refused,
- * from no more nodes, for at least as long, need not be tested.
- */
-static bool surely_refused(const struct model *m, const struct sim_cluster *c, const struct sim_job *j)
-{
-	for (uint32_t i = 0; i < m->nrefused; i++) {
-		const struct sim_job *r = m->refused[i].job;
-		const struct sim_demand *a = &r->demand, *b = &j->demand;
-
-		if ((r->home == j->home || !c->part[r->home].has_node) && a->nodes <= b->nodes &&
-		    a->cpus <= b->cpus && a->last_cpus <= b->last_cpus && a->mem <= b->mem &&
-		    a->gpus <= b->gpus && (a->gpu_type == SIM_ANY_TYPE || a->gpu_type == b->gpu_type) &&
-		    (m->refused[i].for_any_time || r->limit <= j->limit))
-			return true;
-	}
-	return false;
-}
-
-static void remember(struct model *m, const struct sim *s, const struct sim_job *j)
+static int refuse(struct model *m, const struct sim *s, const struct sim_job *j)
 {
 	uint32_t n = 0;
 	struct sim_pick pick;
 
-	if (m->nrefused == REFUSED_MAX)
-		return;
 	for (uint32_t i = 0; i < s->cluster->nodes && n < j->demand.nodes; i++)
 		n += sim_allowed(s->cluster, j, i) &&
 		     sim_take(s->cluster, i, &s->free[i], &j->demand, false, &pick);
-	m->refused[m->nrefused].job = j;
-	m->refused[m->nrefused++].for_any_time = n < j->demand.nodes;
+	return sim_refused_add(&m->refused, j, n < j->demand.nodes);
 }
 
 static bool all_full(const struct sim *s)
@@ -66,7 +46,7 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 	struct model *m = state;
 	uint32_t booked = 0, passed = 0;
 
-	m->nrefused = 0;
+	sim_refused_clear(&m->refused);
 	sim_plan_clear(m->plan);
 	for (uint32_t i = 0; i < s->queued && i < m->max_test; i++) {
 		struct sim_job *j = s->queue[i];
@@ -74,7 +54,7 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 
 		if (booked >= m->depth && all_full(s))
 			break;
-		if (!surely_refused(m, s->cluster, j)) {
+		if (!sim_refused_match(&m->refused, s->cluster, j, false)) {
 			if (sim_plan_now(m->plan, s, j, m->pick)) {
 				int rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
 
@@ -86,7 +66,8 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 			}
 			if (sim_plan_failed(m->plan))
 				return ccr_error_nomem(err);
-			remember(m, s, j);
+			if (refuse(m, s, j))
+				return ccr_error_nomem(err);
 		}
 		passed++;
 		if (m->strict)
@@ -107,6 +88,82 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 	return CCR_OK;
 }
 
+/* --- conservative: bookings are kept from cycle to cycle --- */
+
+static void forget(struct model *m, struct sim_job *j)
+{
+	uint32_t i = j->mark - 1;
+
+	sim_plan_unbook(m->plan, j, m->promise[i].pick, j->demand.nodes);
+	free(m->promise[i].pick);
+	m->promise[i] = m->promise[--m->promises];
+	m->promise[i].job->mark = i + 1;
+	j->mark = 0;
+}
+
+static int promise(struct model *m, struct sim_job *j, sim_time start, struct ccr_error *err)
+{
+	struct promise *p;
+	size_t size = j->demand.nodes * sizeof(*m->pick);
+
+	if (m->promises == m->promise_room) {
+		uint32_t room = m->promise_room ? 2 * m->promise_room : 64;
+
+		p = realloc(m->promise, room * sizeof(*p));
+		if (!p)
+			return ccr_error_nomem(err);
+		m->promise = p;
+		m->promise_room = room;
+	}
+	p = &m->promise[m->promises];
+	p->pick = malloc(size);
+	if (!p->pick || sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, false)) {
+		free(p->pick);
+		return ccr_error_nomem(err);
+	}
+	memcpy(p->pick, m->pick, size);
+	p->job = j;
+	p->start = start;
+	j->mark = ++m->promises;
+	return CCR_OK;
+}
+
+static int keep_cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+	uint32_t passed = 0;
+	int rc = CCR_OK;
+
+	for (uint32_t i = 0; !rc && i < s->queued && i < m->max_test; i++) {
+		struct sim_job *j = s->queue[i];
+		sim_time start;
+
+		passed++;
+		if (j->mark && !m->released && m->promise[j->mark - 1].start > s->now)
+			continue;
+		if (!j->mark && m->promises >= m->depth)
+			continue;
+		if (j->mark)
+			forget(m, j);
+		start = sim_plan_earliest(m->plan, s, j, m->pick);
+		if (sim_plan_failed(m->plan))
+			return ccr_error_nomem(err);
+		if (start > s->now) {
+			rc = start < SIM_NEVER ? promise(m, j, start, err) : CCR_OK;
+			continue;
+		}
+		passed--;
+		rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+		if (m->failed)
+			return ccr_error_nomem(err);
+	}
+	m->released = false;
+	for (uint32_t i = 0; !rc && i < m->promises; i++)
+		rc = sim_book(s, m->promise[i].job, m->promise[i].start, m->promise[i].pick,
+			      m->promise[i].job->demand.nodes, err);
+	return rc;
+}
+
 static void started(void *state, struct sim *s, const struct sim_job *j)
 {
 	struct model *m = state;
@@ -120,6 +177,7 @@ static void ended(void *state, struct sim *s, const struct sim_job *j)
 	struct model *m = state;
 
 	(void)s;
+	m->released = true;
 	sim_plan_end(m->plan, j);
 }
 
@@ -130,7 +188,11 @@ static void model_free(void *state)
 	if (!m)
 		return;
 	sim_plan_free(m->plan);
+	for (uint32_t i = 0; i < m->promises; i++)
+		free(m->promise[i].pick);
+	free(m->promise);
 	sim_heap_free(&m->due);
+	sim_refused_free(&m->refused);
 	free(m->pick);
 	free(m);
 }
@@ -140,10 +202,12 @@ static int recorded_queued(void *state, struct sim *s, struct sim_job *j, struct
 	struct model *m = state;
 
 	if (j->recorded_wait < 0)
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "scheduler recorded: the workload does not say when job %s started", j->id);
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "scheduler recorded: the workload does not say when job %s started", j->id);
 	(void)s;
-	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err) : CCR_OK;
+	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err)
+								       : CCR_OK;
 }
 
 static sim_time recorded_wake(void *state, const struct sim *s)
@@ -174,11 +238,12 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 		const char *name;
 		uint32_t depth; /* at most */
 		bool strict, whole, recorded;
-	} models[] = {{"fcfs", 0, true, false, false},
-		      {"easy", 1, false, false, false},
-		      {"conservative", UINT32_MAX, false, false, false},
-		      {"whole-node", UINT32_MAX, false, true, false},
-		      {"recorded", 0, false, false, true}};
+		int (*cycle)(void *state, struct sim *s, struct ccr_error *err);
+	} models[] = {{"fcfs", 0, true, false, false, cycle},
+		      {"easy", 1, false, false, false, cycle},
+		      {"conservative", UINT32_MAX, false, false, false, keep_cycle},
+		      {"whole-node", UINT32_MAX, false, true, false, cycle},
+		      {"recorded", 0, false, false, true, recorded_cycle}};
 	struct model *m;
 	size_t i = 0;
 
@@ -186,16 +251,18 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name))
 		i++;
 	if (i == sizeof(models) / sizeof(models[0]))
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
-				     "recorded are known",
-				     name);
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
+		    "recorded are known",
+		    name);
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ccr_error_nomem(err);
 	out->name = models[i].name;
 	out->state = m;
 	out->free = model_free;
+	out->cycle = models[i].cycle;
 	m->strict = models[i].strict;
 	m->whole = models[i].whole;
 	m->depth = o->depth < models[i].depth ? o->depth : models[i].depth;
@@ -203,10 +270,8 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	if (models[i].recorded) {
 		out->queued = recorded_queued;
 		out->wake = recorded_wake;
-		out->cycle = recorded_cycle;
 		return CCR_OK;
 	}
-	out->cycle = cycle;
 	out->started = started;
 	out->ended = ended;
 	m->plan = sim_plan_new(s);

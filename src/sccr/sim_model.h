@@ -2,12 +2,13 @@
  * sim_model - models of what other schedulers do, to hold the product's own against
  *
  * fcfs          strictly in order: nobody passes a job that waits
- * easy          one booking, for the first that waits; others may start if they leave it whole (EASY)
- * conservative  a booking for everybody that waits
- * whole-node    a booking for everybody within the depth, of whole nodes, as stock Slurm plans
- * recorded      the log's own start times, on no particular node
+ * easy          one booking, for the first that waits; others may start if they leave it whole
+ * (EASY) conservative  a booking for everybody that waits; it is kept, and only ever moved to an
+ * earlier time, in order of the queue, when a job ends (compression) whole-node    a booking for
+ * everybody within the depth, of whole nodes, as stock Slurm plans recorded      the log's own
+ * start times, on no particular node
  *
- * Queues are gone through anew at every cycle: a job that ends early moves all bookings up.
+ * All but conservative go through the queue anew at every cycle, as Slurm's backfill does.
  */
 #ifndef SCCR_SIM_MODEL_H
 #define SCCR_SIM_MODEL_H

@@ -30,8 +30,7 @@ void sim_names_free(struct sim_names *n)
 
 	if (!n)
 		return;
-	HASH_ITER(hh, n->hash, e, tmp)
-	{
+	HASH_ITER (hh, n->hash, e, tmp) {
 		HASH_DEL(n->hash, e);
 		free(e);
 	}

@@ -15,6 +15,7 @@ struct track {
 	struct hold *run; /* by `to`, then serial */
 	struct hold *book;
 	uint32_t nrun, run_room, nbook, book_room;
+	bool listed; /* in sim_plan.booked */
 };
 
 /* A change of what is free of a node. */
@@ -129,13 +130,15 @@ void sim_plan_end(struct sim_plan *p, const struct sim_job *j)
 
 void sim_plan_clear(struct sim_plan *p)
 {
-	for (uint32_t i = 0; i < p->nbooked; i++)
+	for (uint32_t i = 0; i < p->nbooked; i++) {
 		p->track[p->booked[i]].nbook = 0;
+		p->track[p->booked[i]].listed = false;
+	}
 	p->nbooked = 0;
 }
 
-int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start, const struct sim_pick *pick,
-		  uint32_t npick, bool whole)
+int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
+		  const struct sim_pick *pick, uint32_t npick, bool whole)
 {
 	sim_time end = j->limit >= SIM_NEVER - start ? SIM_NEVER : start + j->limit;
 
@@ -146,8 +149,9 @@ int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start, c
 
 		if (!room(&t->book, &t->book_room, t->nbook + 1, sizeof(*t->book)))
 			return -1;
-		if (!t->nbook)
+		if (!t->listed)
 			p->booked[p->nbooked++] = pick[i].node;
+		t->listed = true;
 		h = &t->book[t->nbook++];
 		*h = (struct hold){start, end, j->serial, pick[i]};
 		if (whole) {
@@ -157,6 +161,20 @@ int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start, c
 		}
 	}
 	return 0;
+}
+
+void sim_plan_unbook(struct sim_plan *p, const struct sim_job *j, const struct sim_pick *pick,
+		     uint32_t npick)
+{
+	for (uint32_t i = 0; i < npick; i++) {
+		struct track *t = &p->track[pick[i].node];
+		uint32_t at = 0;
+
+		while (at < t->nbook && t->book[at].serial != j->serial)
+			at++;
+		if (at < t->nbook)
+			t->book[at] = t->book[--t->nbook];
+	}
 }
 
 /* Free amounts may fall below nothing where a whole-node booking meets a running job. */
@@ -204,8 +222,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * The changes of a node after now, in order. A job that should have ended by now is there for one more
- * moment. *a becomes what is free now beside the bookings.
+ * The changes of a node after now, in order. A job that should have ended by now is there for one
+ * more moment. *a becomes what is free now beside the bookings.
  */
 static uint32_t changes(struct sim_plan *p, const struct sim *s, uint32_t node, struct amount *a)
 {
@@ -245,8 +263,8 @@ static void least(struct amount *a, const struct amount *b)
 }
 
 /* What the node has free during the whole of [from, from + limit). */
-static struct amount free_during(struct sim_plan *p, const struct sim *s, uint32_t node, sim_time from,
-				 sim_time limit)
+static struct amount free_during(struct sim_plan *p, const struct sim *s, uint32_t node,
+				 sim_time from, sim_time limit)
 {
 	struct amount a, low;
 	uint32_t n = changes(p, s, node, &a), i = 0;
@@ -313,7 +331,8 @@ static bool choose(struct sim_plan *p, const struct sim *s, const struct sim_job
 	return n == d->nodes && !p->failed;
 }
 
-bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j, struct sim_pick *pick)
+bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
+		  struct sim_pick *pick)
 {
 	p->failed = false;
 	return choose(p, s, j, s->now, pick);
@@ -329,11 +348,11 @@ static void edge_add(struct sim_plan *p, sim_time t, int sign)
 }
 
 /*
- * The start times in [now, before) at which the node would do for j: adds their edges (want_all), or
- * returns the first one.
+ * The start times in [now, before) at which the node would do for j: adds their edges (want_all),
+ * or returns the first one.
  */
-static sim_time windows(struct sim_plan *p, const struct sim *s, const struct sim_job *j, uint32_t node,
-			sim_time before, bool want_all)
+static sim_time windows(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
+			uint32_t node, sim_time before, bool want_all)
 {
 	struct amount a;
 	uint32_t n = changes(p, s, node, &a), i = 0;

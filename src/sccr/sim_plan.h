@@ -1,8 +1,9 @@
 /*
  * sim_plan - when and where a job fits, for the models of other schedulers
  *
- * For each node it keeps who runs there until when by its limit, and the bookings of the cycle at hand.
- * This is on purpose not the product's own timeline and planner (core/): the models are a check of it.
+ * For each node it keeps who runs there until when by its limit, and what is booked.
+ * This is on purpose not the product's own timeline and planner (core/): the models are a check of
+ * it.
  */
 #ifndef SCCR_SIM_PLAN_H
 #define SCCR_SIM_PLAN_H
@@ -22,21 +23,26 @@ void sim_plan_end(struct sim_plan *p, const struct sim_job *j);
 void sim_plan_clear(struct sim_plan *p);
 
 /*
- * Books nodes from start for the length of j's limit; whole: all of each node, as Slurm's own backfill
- * does. -1: out of memory.
+ * Books nodes from start for the length of j's limit; whole: all of each node, as Slurm's own
+ * backfill does. -1: out of memory.
  */
-int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start, const struct sim_pick *pick,
-		  uint32_t npick, bool whole);
+int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
+		  const struct sim_pick *pick, uint32_t npick, bool whole);
+
+/* Takes j's booking on these nodes away again. */
+void sim_plan_unbook(struct sim_plan *p, const struct sim_job *j, const struct sim_pick *pick,
+		     uint32_t npick);
 
 /*
- * Does j fit now, for the whole of its limit, beside the bookings? Fills pick (room for demand.nodes) with
- * the lowest numbered nodes that do.
+ * Does j fit now, for the whole of its limit, beside the bookings? Fills pick (room for
+ * demand.nodes) with the lowest numbered nodes that do.
  */
-bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j, struct sim_pick *pick);
+bool sim_plan_now(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
+		  struct sim_pick *pick);
 
 /*
- * The earliest time at or after now at which j fits for the whole of its limit, and where; SIM_NEVER if
- * there is none. whole: only nodes without any booking in that time will do.
+ * The earliest time at or after now at which j fits for the whole of its limit, and where;
+ * SIM_NEVER if there is none. whole: only nodes without any booking in that time will do.
  */
 sim_time sim_plan_earliest(struct sim_plan *p, const struct sim *s, const struct sim_job *j,
 			   struct sim_pick *pick);

@@ -18,7 +18,8 @@ static uint32_t bucket_of(int64_t value)
 		return (uint32_t)v;
 	top = 63 - __builtin_clzll(v);
 	shift = top - SUB_BITS;
-	return (uint32_t)(((uint64_t)(shift + 1) << SUB_BITS) + ((v >> shift) & ((1u << SUB_BITS) - 1)));
+	return (uint32_t)(((uint64_t)(shift + 1) << SUB_BITS) +
+			  ((v >> shift) & ((1u << SUB_BITS) - 1)));
 }
 
 /* The middle of a bucket. */

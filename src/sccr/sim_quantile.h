@@ -1,8 +1,8 @@
 /*
  * sim_quantile - median and percentiles of a stream, in bounded memory
  *
- * Up to SIM_QUANTILE_EXACT values are kept and the answers are exact. Beyond that, they are counted in
- * buckets: 512 to each power of two, so an answer is within 0.2 % of a value that was there.
+ * Up to SIM_QUANTILE_EXACT values are kept and the answers are exact. Beyond that, they are counted
+ * in buckets: 512 to each power of two, so an answer is within 0.2 % of a value that was there.
  */
 #ifndef SCCR_SIM_QUANTILE_H
 #define SCCR_SIM_QUANTILE_H
@@ -21,7 +21,8 @@ struct sim_quantile {
 	long double sum;
 };
 
-/* Adds a value; negative ones are kept exactly only below the limit, then count as 0. -1: no memory. */
+/* Adds a value; negative ones are kept exactly only below the limit, then count as 0. -1: no
+ * memory. */
 int sim_quantile_add(struct sim_quantile *q, int64_t value);
 
 /* The smallest value with at least p (0 to 1) of all at or below it; 0 if there is none. */

@@ -26,7 +26,8 @@ static int more(void *array, uint32_t have, uint32_t *room, uint32_t n, size_t s
 	return 0;
 }
 
-#define MORE(r, array, n, field_room, k) more(&(r)->array, (r)->n, &(r)->field_room, (k), sizeof(*(r)->array))
+#define MORE(r, array, n, field_room, k)                                                           \
+	more(&(r)->array, (r)->n, &(r)->field_room, (k), sizeof(*(r)->array))
 
 int sim_record_init(struct sim_record *r, const struct sim_cluster *c)
 {
@@ -99,7 +100,8 @@ static uint64_t mark_gpus(struct sim_record *r, const struct sim_node *n, const 
 }
 
 /* The best run of free CPUs from `from` on: the first of at least `need`, else the longest. */
-static void free_run(const uint32_t *core, uint32_t cpus, uint32_t need, uint32_t *at, uint32_t *len)
+static void free_run(const uint32_t *core, uint32_t cpus, uint32_t need, uint32_t *at,
+		     uint32_t *len)
 {
 	uint32_t i = 0;
 
@@ -148,8 +150,8 @@ int sim_record_start(struct sim_record *r, const struct sim *s, const struct sim
 			if (MORE(r, place, places, place_room, 1))
 				return ccr_error_nomem(err);
 			q = &r->place[r->places++];
-			*q = (struct sim_place){(uint32_t)j->serial, p->node, bits, (uint16_t)at,
-						(uint16_t)len, 0};
+			*q = (struct sim_place){(uint32_t)j->serial, p->node,	    bits,
+						(uint16_t)at,	     (uint16_t)len, 0};
 			need -= len;
 			q->next = need && len;
 			bits = 0;
@@ -185,7 +187,8 @@ static void thin_out(struct sim_record *r)
 	for (uint32_t i = 0; i < r->looks; i += 2)
 		r->look[kept++] = r->look[i];
 	r->looks = kept;
-	r->every = r->every ? 2 * r->every : (r->look[kept - 1].t - r->look[0].t) / (kept ? kept : 1);
+	r->every =
+	    r->every ? 2 * r->every : (r->look[kept - 1].t - r->look[0].t) / (kept ? kept : 1);
 	if (r->every < 1)
 		r->every = 1;
 }
@@ -208,7 +211,8 @@ static int keep_booking(struct sim_record *r, const struct sim_booking *b, uint3
 			*index = r->booked[last->booking + i];
 			return 0;
 		}
-	if (MORE(r, booking, bookings, booking_room, 1) || MORE(r, share, shares, share_room, b->npick))
+	if (MORE(r, booking, bookings, booking_room, 1) ||
+	    MORE(r, share, shares, share_room, b->npick))
 		return -1;
 	r->booking[r->bookings] =
 	    (struct sim_record_booking){(uint32_t)b->job->serial, b->start, r->shares, b->npick};
@@ -231,7 +235,8 @@ static void keep_row(struct sim_record *r, const struct sim_job *j)
 
 int sim_record_cycle(struct sim_record *r, const struct sim *s, struct ccr_error *err)
 {
-	struct sim_look look = {.t = s->now, .queued = s->queued, .row = r->rows, .booking = r->nbooked};
+	struct sim_look look = {
+	    .t = s->now, .queued = s->queued, .row = r->rows, .booking = r->nbooked};
 
 	if (r->looks && s->now - r->last_look < r->every)
 		return CCR_OK;
@@ -279,7 +284,8 @@ void sim_record_free(struct sim_record *r)
 
 void sim_record_csv_head(FILE *f)
 {
-	fputs("scheduler,id,user,account,partition,submit,start,end,wait,limit,nodes,cpus,gpus,filler,"
+	fputs("scheduler,id,user,account,partition,submit,start,end,wait,limit,nodes,cpus,gpus,"
+	      "filler,"
 	      "first_estimate,priority,node_list\n",
 	      f);
 }

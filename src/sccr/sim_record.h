@@ -1,9 +1,9 @@
 /*
- * sim_record - what happened in a run, kept for the picture: who ran where and when, the queue and the
- * bookings at moments in between
+ * sim_record - what happened in a run, kept for the picture: who ran where and when, the queue and
+ * the bookings at moments in between
  *
- * Memory is linear in the number of jobs: a run without a picture keeps no record. The queue is looked at
- * in every cycle at first, then, whenever there are too many looks, half as often.
+ * Memory is linear in the number of jobs: a run without a picture keeps no record. The queue is
+ * looked at in every cycle at first, then, whenever there are too many looks, half as often.
  */
 #ifndef SCCR_SIM_RECORD_H
 #define SCCR_SIM_RECORD_H
@@ -13,7 +13,7 @@
 /* Rows of the queue that a look keeps, and how many looks. */
 #define SIM_LOOK_ROWS  40
 #define SIM_LOOKS_MAX  3000
-#define SIM_ROW_VALUES 10 /* job, priority, then the terms */
+#define SIM_ROW_VALUES (2 + SIM_TERMS) /* job, priority, then the terms */
 
 /* Where a job ran: the GPUs of a node by index, and a range of its CPUs. */
 struct sim_place {
@@ -29,7 +29,7 @@ struct sim_record_job {
 	sim_time submit, start, end, limit, first_booking;
 	struct sim_demand demand;
 	bool filler;
-	double score, terms[9];
+	double score, terms[SIM_TERMS];
 };
 
 /* A booking as it stood in one look or in several. */

@@ -52,7 +52,8 @@ static void add_num(json_object *o, const char *key, double v)
 	char text[64];
 
 	v = rounded(v, 1000);
-	snprintf(text, sizeof(text), v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.3f", v == 0 ? 0 : v);
+	snprintf(text, sizeof(text), v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.3f",
+		 v == 0 ? 0 : v);
 	json_object_object_add(o, key, json_object_new_double_s(v, text));
 }
 
@@ -107,7 +108,8 @@ static void add_machine(json_object *o, const struct sim_figures *f)
 	add_int(o, "queue_max", f->queue_max);
 }
 
-json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w, const char *scheduler)
+json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w,
+			     const char *scheduler)
 {
 	json_object *o = json_object_new_object(), *list;
 
@@ -123,29 +125,33 @@ json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w
 	add_num(o, "estimate_error_median", (double)sim_quantile_get(&f->estimate, 0.5) / 1000);
 	add_num(o, "estimate_error_p95", (double)sim_quantile_get(&f->estimate, 0.95) / 1000);
 	add_num(o, "estimate_bias",
-		f->estimate.n ? (double)(f->estimate_signed / (long double)f->estimate.n) / 1000 : 0);
+		f->estimate.n ? (double)(f->estimate_signed / (long double)f->estimate.n) / 1000
+			      : 0);
 	add_int(o, "estimates_late", f->estimate_late);
 	add_num(o, "estimate_late_max", (double)f->longest_late / 1000);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i <= f->groups; i++)
 		if (f->group[i].jobs)
 			json_object_array_add(
-			    list, class_row(i < f->groups ? sim_names_get(w->accounts, i) : "(none)",
-					    &f->group[i], f));
+			    list,
+			    class_row(i < f->groups ? sim_names_get(w->accounts, i) : "(none)",
+				      &f->group[i], f));
 	json_object_object_add(o, "groups", list);
 	list = json_object_new_array();
 	for (int i = 0; i < SIM_CPU_CLASSES; i++)
 		if (f->cpu_size[i].jobs) {
 			char name[64];
 
-			snprintf(name, sizeof(name), "%s %s", sim_figures_cpu_class(i), i ? "CPUs" : "CPU");
+			snprintf(name, sizeof(name), "%s %s", sim_figures_cpu_class(i),
+				 i ? "CPUs" : "CPU");
 			json_object_array_add(list, class_row(name, &f->cpu_size[i], f));
 		}
 	for (int i = 1; i < SIM_GPU_CLASSES; i++)
 		if (f->gpu_size[i].jobs) {
 			char name[64];
 
-			snprintf(name, sizeof(name), "%s %s", sim_figures_gpu_class(i), i > 1 ? "GPUs" : "GPU");
+			snprintf(name, sizeof(name), "%s %s", sim_figures_gpu_class(i),
+				 i > 1 ? "GPUs" : "GPU");
 			json_object_array_add(list, class_row(name, &f->gpu_size[i], f));
 		}
 	json_object_object_add(o, "sizes", list);
@@ -195,8 +201,8 @@ static void classes(FILE *out, json_object *run, const char *key, const char *ti
 
 	if (!json_object_object_get_ex(run, key, &list) || !json_object_array_length(list))
 		return;
-	fprintf(out, "\n%s: %s\n%-16s %9s %14s %14s %14s %10s %10s", str(run, "scheduler"), title, "", "jobs",
-		"wait, mean", "median", "95 %", "slowdown", "CPU share");
+	fprintf(out, "\n%s: %s\n%-16s %9s %14s %14s %14s %10s %10s", str(run, "scheduler"), title,
+		"", "jobs", "wait, mean", "median", "95 %", "slowdown", "CPU share");
 	fprintf(out, gpus ? " %10s\n" : "\n", "GPU share");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		json_object *o = json_object_array_get_idx(list, i);
@@ -205,8 +211,9 @@ static void classes(FILE *out, json_object *run, const char *key, const char *ti
 		show(text[0], 32, SECONDS, num(o, "wait_mean"));
 		show(text[1], 32, SECONDS, num(o, "wait_median"));
 		show(text[2], 32, SECONDS, num(o, "wait_p95"));
-		fprintf(out, "%-16s %9.0f %14s %14s %14s %10.2f %8.1f %%", str(o, "name"), num(o, "jobs"), text[0],
-			text[1], text[2], num(o, "slowdown_mean"), num(o, "cpu_share"));
+		fprintf(out, "%-16s %9.0f %14s %14s %14s %10.2f %8.1f %%", str(o, "name"),
+			num(o, "jobs"), text[0], text[1], text[2], num(o, "slowdown_mean"),
+			num(o, "cpu_share"));
 		if (gpus)
 			fprintf(out, " %8.1f %%", num(o, "gpu_share"));
 		fputc('\n', out);
@@ -241,13 +248,15 @@ void sim_report_text(FILE *out, json_object *runs)
 		json_object *run = json_object_array_get_idx(runs, i);
 		json_object *list;
 
-		if (json_object_object_get_ex(run, "groups", &list) && json_object_array_length(list) <= 40)
+		if (json_object_object_get_ex(run, "groups", &list) &&
+		    json_object_array_length(list) <= 40)
 			classes(out, run, "groups", "by group");
 		classes(out, run, "sizes", "by size");
 	}
 }
 
-static void csv_object(FILE *out, const char *scheduler, const char *kind, const char *name, json_object *o)
+static void csv_object(FILE *out, const char *scheduler, const char *kind, const char *name,
+		       json_object *o)
 {
 	json_object_object_foreach(o, key, v)
 	{

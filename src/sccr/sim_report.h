@@ -1,7 +1,8 @@
 /*
  * sim_report - the figures of one or several runs as text, JSON and CSV
  *
- * All three come from one table (sim_report_json): what the text and the page show is what the JSON says.
+ * All three come from one table (sim_report_json): what the text and the page show is what the JSON
+ * says.
  */
 #ifndef SCCR_SIM_REPORT_H
 #define SCCR_SIM_REPORT_H
@@ -13,7 +14,8 @@
 #include "sccr/sim_workload.h"
 
 /* One run's figures as a JSON object; NULL: out of memory. Frees nothing of f; medians sort it. */
-json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w, const char *scheduler);
+json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w,
+			     const char *scheduler);
 
 /* runs: a JSON array of such objects. */
 void sim_report_text(FILE *out, json_object *runs);

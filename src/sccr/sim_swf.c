@@ -11,8 +11,8 @@
 /*
  * The fields by number, as in https://www.cs.huji.ac.il/labs/parallel/workload/swf.html:
  * 1 job, 2 submit, 3 wait, 4 run time, 5 processors, 6 CPU time, 7 memory, 8 requested processors,
- * 9 requested time, 10 requested memory (kB a processor), 11 status, 12 user, 13 group, 14 executable,
- * 15 queue, 16 partition, 17 preceding job, 18 think time. -1: not known.
+ * 9 requested time, 10 requested memory (kB a processor), 11 status, 12 user, 13 group, 14
+ * executable, 15 queue, 16 partition, 17 preceding job, 18 think time. -1: not known.
  */
 #define FIELDS 18
 
@@ -57,7 +57,8 @@ enum sim_line_kind sim_swf_line(char *text, struct sim_line *out, struct sim_mes
 		if (++n > FIELDS)
 			break;
 		if (!sim_text_double(t, &f[n])) {
-			snprintf(m->text, sizeof(m->text), "field %d is no number: \"%.40s\"", n, t);
+			snprintf(m->text, sizeof(m->text), "field %d is no number: \"%.40s\"", n,
+				 t);
 			return SIM_LINE_BAD;
 		}
 	}
@@ -84,7 +85,8 @@ enum sim_line_kind sim_swf_line(char *text, struct sim_line *out, struct sim_mes
 	out->submit = (sim_time)(f[2] * (double)SIM_SECOND + 0.5);
 	out->runtime = (sim_time)(f[4] * (double)SIM_SECOND + 0.5);
 	out->limit = f[9] > 0 && f[9] < 9e9 ? (sim_time)(f[9] * (double)SIM_SECOND + 0.5) : -1;
-	out->recorded_wait = f[3] >= 0 && f[3] < 9e9 ? (sim_time)(f[3] * (double)SIM_SECOND + 0.5) : -1;
+	out->recorded_wait =
+	    f[3] >= 0 && f[3] < 9e9 ? (sim_time)(f[3] * (double)SIM_SECOND + 0.5) : -1;
 	out->want.cpus = (uint64_t)(f[8] > 0 ? f[8] : f[5]);
 	out->want.gpu_type = SIM_ANY_TYPE;
 	if (f[10] > 0 && f[10] < 1e12)

@@ -12,12 +12,13 @@ bool sim_text_u64(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 /* A finite decimal number and nothing else. */
 bool sim_text_double(const char *text, double *out);
 
-/* Seconds with or without a fraction, to the nearest millisecond; at most 300 years either side of 0. */
+/* Seconds with or without a fraction, to the nearest millisecond; at most 300 years either side of
+ * 0. */
 bool sim_text_seconds(const char *text, sim_time *out);
 
 /*
- * A time limit as Slurm writes it: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, UNLIMITED or
- * INFINITE (SIM_NEVER).
+ * A time limit as Slurm writes it: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, UNLIMITED
+ * or INFINITE (SIM_NEVER).
  */
 bool sim_text_limit(const char *text, sim_time *out);
 

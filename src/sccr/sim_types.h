@@ -21,6 +21,7 @@ typedef int64_t sim_time;
 #define SIM_NODE_TYPES 4	       /* kinds of GPU in one node */
 #define SIM_ANY_TYPE   (-1)
 #define SIM_NO_NAME    UINT32_MAX
+#define SIM_TERMS      8
 
 /*
  * What a job asks for. All its nodes give the same amounts but the last, which may give fewer CPUs:
@@ -66,14 +67,18 @@ struct sim_job {
 	sim_time booking;	/* the present one, or -1 */
 	sim_time eligible;	/* since when it has waited */
 	double score;
-	double terms[9];       /* the columns of sprio, see core/column.h */
-	struct sim_pick *pick; /* while running */
+	double terms[SIM_TERMS]; /* points by column, see sim_scorer.column */
+	struct sim_pick *pick;	 /* while running */
 	uint32_t npick;
-	uint32_t slot;		     /* place in the running list */
-	uint32_t mark;		     /* free for the scheduler */
-	struct sim_job *waiting;     /* jobs that are submitted after this one's end */
-	struct sim_job *next;	     /* in such a list, or among the unused */
-	UT_hash_handle hh;	     /* live jobs by number, where a workload has such jobs */
+	uint32_t slot; /* place in the running list */
+	uint32_t mark; /* free for the scheduler */
+	/* free for the scorer: group, and the owner's jobs ahead of this one */
+	const void *group;
+	bool seen;
+	uint32_t ahead;
+	struct sim_job *waiting; /* jobs that are submitted after this one's end */
+	struct sim_job *next;	 /* in such a list, or among the unused */
+	UT_hash_handle hh;	 /* live jobs by number, where a workload has such jobs */
 	uint64_t number;
 };
 

@@ -77,8 +77,8 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 			s += 3;
 		w->columns = sim_columns_new(w->format, s, &m);
 		if (!w->columns)
-			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s", w->path,
-					     (unsigned long long)w->line, m.text);
+			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s",
+					     w->path, (unsigned long long)w->line, m.text);
 		return CCR_OK;
 	}
 	if (ferror(w->file))
@@ -107,7 +107,8 @@ int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format 
 	if (rc)
 		return rc;
 	if (fseek(w->file, 0, SEEK_SET))
-		return ccr_error_set(err, CCR_EIO, 0, "%s: not a file that can be read twice: give it as -",
+		return ccr_error_set(err, CCR_EIO, 0,
+				     "%s: not a file that can be read twice: give it as -",
 				     w->path);
 	w->line = 0;
 	return CCR_OK;
@@ -128,7 +129,8 @@ static uint32_t home_of(const struct sim_workload *w, const struct sim_line *l)
 			return p;
 	}
 	/* a cluster given without partitions takes everybody */
-	if (l->any_partition || (w->cluster->parts == 1 && !strcmp(w->cluster->part[0].name, "all")))
+	if (l->any_partition ||
+	    (w->cluster->parts == 1 && !strcmp(w->cluster->part[0].name, "all")))
 		return sim_cluster_part(w->cluster, "");
 	return UINT32_MAX;
 }
@@ -138,7 +140,8 @@ static uint32_t name_of(struct sim_names *names, const char *text)
 	return *text ? sim_names_add(names, text) : SIM_NO_NAME;
 }
 
-/* A limit that is missing is the partition's default, else its maximum (R27); never more than that. */
+/* A limit that is missing is the partition's default, else its maximum (R27); never more than that.
+ */
 static sim_time limit_of(const struct sim_partition *p, sim_time limit)
 {
 	if (limit < 0)
@@ -154,15 +157,16 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 	memset(j, 0, sizeof(*j));
 	j->home = home_of(w, l);
 	if (j->home == UINT32_MAX) {
-		snprintf(m->text, sizeof(m->text), "partition \"%.60s\" is not in the cluster", l->partition);
+		snprintf(m->text, sizeof(m->text), "partition \"%.60s\" is not in the cluster",
+			 l->partition);
 		return SIM_LINE_BAD;
 	}
 	if (l->gpu_type[0] && l->want.gpus) {
 		uint32_t t = sim_names_find(w->cluster->gpu_types, l->gpu_type);
 
 		if (t == UINT32_MAX) {
-			snprintf(m->text, sizeof(m->text), "no node of the cluster has a GPU of type \"%.60s\"",
-				 l->gpu_type);
+			snprintf(m->text, sizeof(m->text),
+				 "no node of the cluster has a GPU of type \"%.60s\"", l->gpu_type);
 			return SIM_LINE_BAD;
 		}
 		l->want.gpu_type = (int32_t)t;
@@ -171,9 +175,9 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 		l->want.mem = 0;
 	if (!sim_layout(w->cluster, j->home, &l->want, &j->demand, &why)) {
 		snprintf(m->text, sizeof(m->text),
-			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)", l->id, why,
-			 (unsigned long long)l->want.cpus, (unsigned long long)l->want.gpus,
-			 (unsigned long long)l->want.mem);
+			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
+			 l->id, why, (unsigned long long)l->want.cpus,
+			 (unsigned long long)l->want.gpus, (unsigned long long)l->want.mem);
 		return SIM_LINE_BAD;
 	}
 	j->submit = l->submit;
@@ -201,7 +205,8 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 	return SIM_LINE_JOB;
 }
 
-/* The next line of the file as a job or what else it is; SIM_LINE_NONE with *end at the file's end. */
+/* The next line of the file as a job or what else it is; SIM_LINE_NONE with *end at the file's end.
+ */
 static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, struct sim_message *m,
 				   bool *end)
 {
@@ -274,7 +279,8 @@ static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 	return CCR_OK;
 }
 
-int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg, struct ccr_error *err)
+int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
+		       struct ccr_error *err)
 {
 	struct sim_workload_counts *c = &w->counts;
 	struct sim_message m = {""};
@@ -320,8 +326,8 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		complain(0, m.text, arg);
 	}
 	if (!c->jobs)
-		return ccr_error_set(err, CCR_EINVAL, 0, "%s: no job in it that can run on this cluster",
-				     w->path);
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "%s: no job in it that can run on this cluster", w->path);
 	if (!in_order)
 		rc = load_sorted(w, err);
 	return rc ? rc : sim_workload_rewind(w, err);

@@ -1,11 +1,12 @@
 /*
  * sim_workload - the jobs of a simulation, read one by one in order of submission
  *
- * Formats: SWF (the Standard Workload Format with its 18 fields), CSV with a header line, and the output of
- * `sacct --parsable2` (fields parted by '|', header line first). docs/man/sccr-simulate.1 lists the columns.
+ * Formats: SWF (the Standard Workload Format with its 18 fields), CSV with a header line, and the
+ * output of `sacct --parsable2` (fields parted by '|', header line first). docs/man/sccr-simulate.1
+ * lists the columns.
  *
- * A file whose jobs are in order of submission is streamed: only live jobs are in memory. One that is not
- * is read and sorted first.
+ * A file whose jobs are in order of submission is streamed: only live jobs are in memory. One that
+ * is not is read and sorted first.
  */
 #ifndef SCCR_SIM_WORKLOAD_H
 #define SCCR_SIM_WORKLOAD_H
@@ -28,7 +29,8 @@ struct sim_line {
 	struct sim_totals want;
 	char gpu_type[64];
 	char user[128], account[128], qos[128], partition[256];
-	bool any_partition; /* one that the cluster does not have means the default one (SWF's numbers) */
+	bool any_partition; /* one that the cluster does not have means the default one (SWF's
+			       numbers) */
 };
 
 enum sim_line_kind {
@@ -57,9 +59,9 @@ struct sim_workload {
 	struct sim_cluster *cluster; /* not owned */
 	struct sim_names *users, *accounts, *qos, *partitions;
 	struct sim_workload_counts counts;
-	bool no_kill;	   /* jobs run on past their limit */
-	bool keep_memory;  /* the cluster's nodes have memory to give */
-	int64_t unix_zero; /* seconds since 1970 at time 0; SWF's header, else 0 */
+	bool no_kill;		      /* jobs run on past their limit */
+	bool keep_memory;	      /* the cluster's nodes have memory to give */
+	int64_t unix_zero;	      /* seconds since 1970 at time 0; SWF's header, else 0 */
 	int64_t max_nodes, max_procs; /* SWF's header, else 0 */
 
 	/* private */
@@ -76,14 +78,15 @@ struct sim_workload {
 typedef void (*sim_complain)(uint64_t line, const char *text, void *arg);
 
 /*
- * Opens path ("-": standard input, copied to a temporary file) and finds out its format. Does not yet
- * need the cluster: the SWF header can say how large it is.
+ * Opens path ("-": standard input, copied to a temporary file) and finds out its format. Does not
+ * yet need the cluster: the SWF header can say how large it is.
  */
 int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format format,
 		      struct ccr_error *err);
 
 /* Reads the whole file once: counts, checks, sorts if it must. w->cluster is set by then. */
-int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg, struct ccr_error *err);
+int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
+		       struct ccr_error *err);
 
 /* Fills *job with the next one: 1; 0 at the end; -1 on an error (in err). */
 int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_error *err);
@@ -100,7 +103,8 @@ enum sim_line_kind sim_swf_line(char *text, struct sim_line *out, struct sim_mes
 int sim_swf_header(const char *text, const char *key, int64_t *value);
 
 /* Columns of a header line; NULL with a message if a needed one is missing or one is unknown. */
-struct sim_columns *sim_columns_new(enum sim_format format, const char *header, struct sim_message *m);
+struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
+				    struct sim_message *m);
 void sim_columns_free(struct sim_columns *c);
 enum sim_line_kind sim_columns_line(struct sim_columns *c, const char *text, struct sim_line *out,
 				    struct sim_message *m);

@@ -9,10 +9,8 @@ from ccrcluster import Cluster, Nodes
 
 POLICY = {"version": 1, "preset": "ccr", "default_group": "rest",
           "groups": {"a": {"target": 40}, "b": {"target": 40}, "rest": {"target": 20}}}
-CONF = {"PriorityWeightFairshare": 1000, "PriorityParameters": "ccr_calc_seconds=1",
-        "AccountingStorageTRES": "gres/gpu"}
-PARTS = {"p": "Nodes=ALL Default=YES State=UP "
-              "TRESBillingWeights=CPU=1.0,GRES/gpu=32", "off": "Nodes=ALL State=DOWN"}
+CONF = {"PriorityWeightFairshare": 1000, "PriorityParameters": "ccr_calc_seconds=1"}
+PARTS = {"p": "Nodes=ALL Default=YES State=UP", "off": "Nodes=ALL State=DOWN"}
 
 
 @pytest.fixture
