@@ -14,10 +14,10 @@ double ccr_score_round(double points)
 }
 
 /* The order of the additions is sprio's and the stock plugin's: doubles do not associate. */
-static double sum(const double *p, double partition, const struct ccr_score_extra *x)
+static double sum(const double *p, double partition, double qos, const struct ccr_score_extra *x)
 {
 	double s = p[CCR_COL_AGE] + p[CCR_COL_ASSOC] + p[CCR_COL_FAIRSHARE] + p[CCR_COL_JOBSIZE] +
-		   partition + p[CCR_COL_QOS];
+		   partition + qos;
 
 	return s + x->tres + p[CCR_COL_SITE] - (double)x->nice;
 }
@@ -48,19 +48,20 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	out->points[CCR_COL_SITE] =
 	    clamp(out->points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
 		  SITE_MAX);
-	total = sum(out->points, out->points[CCR_COL_PARTITION], extra);
+	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
 	out->capped = total > PRIORITY_MAX;
 	if (out->capped) {
 		double less = out->points[CCR_COL_SITE] - ceil(total - PRIORITY_MAX);
 
 		out->points[CCR_COL_SITE] = clamp(less, SITE_MIN, SITE_MAX);
-		total = sum(out->points, out->points[CCR_COL_PARTITION], extra);
+		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS],
+			    extra);
 	}
 	out->priority = cut(total);
 }
 
 uint32_t ccr_score_elsewhere(const struct ccr_score *score, const struct ccr_score_extra *extra,
-			     double partition_points)
+			     double partition_points, double qos_points)
 {
-	return cut(sum(score->points, partition_points, extra));
+	return cut(sum(score->points, partition_points, qos_points, extra));
 }

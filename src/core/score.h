@@ -45,9 +45,11 @@ double ccr_score_round(double points);
 void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMNS],
 	       const struct ccr_score_extra *extra, struct ccr_score *out);
 
-/* The priority that the points give with another partition's and TRES points: the job's value in
- * another partition of its list. */
+/*
+ * The priority that the points give with another partition's, QOS's and TRES points: the job's
+ * value in another partition of its list, or under another QOS of it.
+ */
 uint32_t ccr_score_elsewhere(const struct ccr_score *score, const struct ccr_score_extra *extra,
-			     double partition_points);
+			     double partition_points, double qos_points);
 
 #endif

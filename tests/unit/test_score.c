@@ -112,7 +112,8 @@ Test(score, another_partition_changes_its_column_alone)
 	r.weight[CCR_COL_PARTITION] = 1000;
 	ccr_score(&r, f, &none, &s);
 	cr_assert_eq(s.priority, 510);
-	cr_assert_eq(ccr_score_elsewhere(&s, &none, 1000), 1010);
-	cr_assert_eq(ccr_score_elsewhere(&s, &none, s.points[CCR_COL_PARTITION]), s.priority);
-	cr_assert_eq(ccr_score_elsewhere(&s, &none, -1e9), 1);
+	cr_assert_eq(ccr_score_elsewhere(&s, &none, 1000, 0), 1010);
+	cr_assert_eq(ccr_score_elsewhere(&s, &none, s.points[CCR_COL_PARTITION],
+					 s.points[CCR_COL_QOS]), s.priority);
+	cr_assert_eq(ccr_score_elsewhere(&s, &none, -1e9, 0), 1);
 }

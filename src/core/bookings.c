@@ -1,0 +1,218 @@
+/* bookings - the table of booked jobs and their places in the timeline; see plan_impl.h */
+#include "core/plan_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ccr__entry *ccr__find(const struct ccr_plan *plan, uint32_t job)
+{
+	struct ccr__entry *e = NULL;
+
+	HASH_FIND(hh, plan->by_job, &job, sizeof(job), e);
+	return e;
+}
+
+uint32_t ccr__above(const struct ccr_plan *plan, const struct ccr_rank *rank)
+{
+	uint32_t low = 0, high = plan->entries;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (ccr_rank_cmp(&plan->rank[mid]->b.rank, rank) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void free_entry(struct ccr__entry *e)
+{
+	free(e->b.share);
+	free(e->candidates);
+	free(e);
+}
+
+/* Copies what the entry must remember of the job. */
+static int remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
+{
+	size_t bytes = CCR_WORDS(plan->tl->n) * sizeof(uint64_t);
+
+	if (job->candidates) {
+		e->candidates = malloc(bytes ? bytes : 1);
+		if (!e->candidates)
+			return CCR_ENOMEM;
+		memcpy(e->candidates, job->candidates, bytes);
+	}
+	e->demand = *job->demand;
+	e->limit = job->limit;
+	e->since = job->since;
+	e->b.job = job->id;
+	e->b.rank = job->rank;
+	e->b.partition = job->partition;
+	e->b.made = plan->tl->now;
+	return 0;
+}
+
+struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *job)
+{
+	struct ccr__entry *e, *there = NULL;
+	uint32_t at;
+
+	if (plan->entries == plan->cap) {
+		uint32_t cap = plan->cap ? 2 * plan->cap : 64;
+		struct ccr__entry **p = realloc(plan->rank, cap * sizeof(struct ccr__entry *));
+
+		if (!p)
+			return NULL;
+		plan->rank = p;
+		plan->cap = cap;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e || remember(plan, e, job))
+		goto nomem;
+	HASH_ADD(hh, plan->by_job, b.job, sizeof(e->b.job), e);
+	HASH_FIND(hh, plan->by_job, &e->b.job, sizeof(e->b.job), there);
+	if (there != e)
+		goto nomem;
+	at = ccr__above(plan, &job->rank);
+	memmove(&plan->rank[at + 1], &plan->rank[at],
+		(plan->entries - at) * sizeof(struct ccr__entry *));
+	plan->rank[at] = e;
+	plan->entries++;
+	return e;
+nomem:
+	if (e)
+		free_entry(e);
+	return NULL;
+}
+
+void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	uint32_t at = ccr__above(plan, &e->b.rank);
+
+	while (at < plan->entries && plan->rank[at] != e)
+		at++;
+	ccr__lift(plan, e);
+	if (at < plan->entries) {
+		plan->entries--;
+		memmove(&plan->rank[at], &plan->rank[at + 1],
+			(plan->entries - at) * sizeof(struct ccr__entry *));
+	}
+	HASH_DEL(plan->by_job, e);
+	free_entry(e);
+}
+
+int ccr__hold(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	if (e->held || !e->b.n)
+		return 0;
+	for (uint32_t i = 0; i < e->b.n; i++) {
+		if (ccr_timeline_hold(plan->tl, e->b.share[i].node, e->b.start, e->b.end,
+				      &e->b.share[i].a, true)) {
+			while (i-- > 0)
+				ccr_timeline_unhold(plan->tl, e->b.share[i].node, e->b.start,
+						    e->b.end, &e->b.share[i].a, true);
+			return CCR_ENOMEM;
+		}
+	}
+	e->held = true;
+	return 0;
+}
+
+void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	if (!e->held)
+		return;
+	/* The steps at both ends are still there, so this needs no memory and cannot fail. */
+	for (uint32_t i = 0; i < e->b.n; i++)
+		ccr_timeline_unhold(plan->tl, e->b.share[i].node, e->b.start, e->b.end,
+				    &e->b.share[i].a, true);
+	e->held = false;
+}
+
+void ccr__clear_for(struct ccr_plan *plan, const struct ccr_plan_job *job, struct ccr__entry *own)
+{
+	if (own)
+		ccr__lift(plan, own);
+	if (own && own->b.n)
+		return;
+	for (uint32_t i = ccr__above(plan, &job->rank); i < plan->entries; i++)
+		if (plan->rank[i]->b.made < job->since)
+			ccr__lift(plan, plan->rank[i]);
+}
+
+/* What was lifted goes back into steps that are still there: no memory is needed. */
+void ccr__put_back(struct ccr_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->entries; i++)
+		ccr__hold(plan, plan->rank[i]);
+}
+
+int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot)
+{
+	struct ccr_share *share = NULL;
+
+	if (slot->n) {
+		share = malloc(slot->n * sizeof(*share));
+		if (!share)
+			return CCR_ENOMEM;
+		memcpy(share, slot->share, slot->n * sizeof(*share));
+	}
+	free(e->b.share);
+	e->b.share = share;
+	e->b.n = slot->n;
+	e->b.start = slot->start;
+	e->b.end = ccr_end(slot->start, e->limit);
+	if (slot->n && !e->b.first_start) {
+		e->b.first_start = slot->start;
+		e->b.made = plan->tl->now;
+	}
+	return ccr__hold(plan, e);
+}
+
+/* Whether the entry's place is whole, begun at once if its time has come. */
+static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
+	int64_t end = ccr_end(start, e->limit);
+
+	if (!e->b.n || start > ccr_end(plan->tl->now, plan->opt.window))
+		return false;
+	for (uint32_t i = 0; i < e->b.n; i++)
+		if (!plan->tl->node[e->b.share[i].node].up ||
+		    !ccr_timeline_holds(plan->tl, e->b.share[i].node, start, end, &e->b.share[i].a))
+			return false;
+	e->b.start = start;
+	e->b.end = end;
+	return true;
+}
+
+int ccr__settle(struct ccr_plan *plan, bool reality)
+{
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		struct ccr__entry *e = plan->rank[i];
+		struct ccr_slot slot;
+		int rc;
+
+		if (e->held || !e->b.n)
+			continue;
+		if (still_whole(plan, e)) {
+			if ((rc = ccr__hold(plan, e)))
+				return rc;
+			continue;
+		}
+		for (uint32_t j = i + 1; j < plan->entries; j++)
+			if (reality || plan->rank[j]->b.made < e->since)
+				ccr__lift(plan, plan->rank[j]);
+		rc = ccr_search_earliest(
+		    plan->search, plan->tl, &e->demand, e->limit, e->candidates, plan->tl->now,
+		    ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place, &slot);
+		if (!rc)
+			rc = ccr__assign(plan, e, &slot);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

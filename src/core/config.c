@@ -1,0 +1,538 @@
+/* config - see config.h */
+#include "core/config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config_internal.h"
+#include "core/json.h"
+#include "core/presets.h"
+
+#define FORMULA_MAX   4096
+#define BASE_MAX      INT64_C(2147483647)
+#define AN_EXPRESSION "an expression as a text, such as \"queue_minutes\""
+
+static int read_text(struct ccr__reader *r, const char *text, size_t len);
+
+/* --- presets --- */
+
+const char *const *ccr_config_presets(void)
+{
+	/* The order of the manual page; test_config holds it against the embedded ones. */
+	static const char *const names[] = {"ccr", "aqua", "lsf", "multifactor", NULL};
+
+	return names;
+}
+
+const char *ccr_config_preset_text(const char *name, size_t *len)
+{
+	for (const struct ccr__preset *p = ccr__presets; p->name; p++) {
+		if (strcmp(p->name, name))
+			continue;
+		if (len)
+			*len = p->len;
+		return p->text;
+	}
+	return NULL;
+}
+
+static int read_preset(struct ccr__reader *r, const struct ccr__value *v)
+{
+	const char *const *names = ccr_config_presets();
+	char where[64];
+	struct ccr__reader inner = {.config = r->config,
+				    .name = where,
+				    .preset = true,
+				    .year = r->year,
+				    .err = r->err,
+				    .formula_column = -1};
+	const char *text;
+	size_t len = 0, count = 0;
+	int which = 0, rc;
+
+	while (names[count])
+		count++;
+	if (r->preset)
+		return ccr__bad(r, v->line, "a preset inside a preset", "the policy itself");
+	rc = ccr__choice(r, v, names, count, &which);
+	if (!rc)
+		rc = ccr__copy(r, names[which], &r->config->preset);
+	if (rc)
+		return rc;
+	snprintf(where, sizeof(where), "preset %s", names[which]);
+	text = ccr_config_preset_text(names[which], &len);
+	if (!text)
+		return ccr__bad_value(r, v, "a preset that this program was built with");
+	return read_text(&inner, text, len);
+}
+
+/* --- policy --- */
+
+static void formula_clear(struct ccr_formula *f)
+{
+	free(f->text);
+	free(f->where);
+	memset(f, 0, sizeof(*f));
+}
+
+static int read_formula(struct ccr__reader *r, const struct ccr__value *v, struct ccr_formula *f)
+{
+	int rc;
+
+	formula_clear(f);
+	f->line = v->line;
+	f->preset = r->preset;
+	rc = ccr__text(r, v, FORMULA_MAX, AN_EXPRESSION, &f->text);
+	if (!rc)
+		rc = ccr__copy(r, r->name, &f->where);
+	return rc;
+}
+
+static int read_column(struct ccr__reader *r, const struct ccr__value *v, void *into, int column)
+{
+	struct ccr_config *c = into;
+
+	return read_formula(r, v, &c->column[column]);
+}
+
+static const struct ccr__key policy_keys[] = {
+    {"age", read_column, CCR_COL_AGE},
+    {"assoc", read_column, CCR_COL_ASSOC},
+    {"fairshare", read_column, CCR_COL_FAIRSHARE},
+    {"jobsize", read_column, CCR_COL_JOBSIZE},
+    {"partition", read_column, CCR_COL_PARTITION},
+    {"qos", read_column, CCR_COL_QOS},
+    {"site", read_column, CCR_COL_SITE},
+};
+
+static int read_policy(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	(void)arg;
+	return ccr__object(r, v, "an object with an expression for each column", policy_keys,
+			   CCR__COUNT(policy_keys), into);
+}
+
+static int read_job_sort(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	(void)into;
+	(void)arg;
+	return read_formula(r, v, &r->job_sort);
+}
+
+static int read_formula_column(struct ccr__reader *r, const struct ccr__value *v, void *into,
+			       int arg)
+{
+	const char *names[CCR_COLUMNS];
+
+	(void)into;
+	(void)arg;
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		names[i] = ccr_column_name(i);
+	r->formula_column_line = v->line;
+	return ccr__choice(r, v, names, CCR_COLUMNS, &r->formula_column);
+}
+
+/* job_sort_formula is the whole score: it replaces every column of a preset. */
+static int finish_job_sort(struct ccr__reader *r)
+{
+	struct ccr_config *c = r->config;
+	struct ccr_formula *f;
+	int column = r->formula_column >= 0 ? r->formula_column : CCR_COL_JOBSIZE;
+
+	if (!r->job_sort.text) {
+		if (r->formula_column < 0)
+			return 0;
+		ccr__enter(r, "formula_column");
+		return ccr__bad(r, r->formula_column_line, "it without a job_sort_formula",
+				"both or neither");
+	}
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		if (c->column[i].preset != r->preset)
+			formula_clear(&c->column[i]);
+	f = &c->column[column];
+	if (f->text) {
+		ccr__enter(r, "policy");
+		ccr__enter(r, ccr_column_name(column));
+		return ccr__bad(r, f->line, "an expression for the column of job_sort_formula",
+				"another \"formula_column\", or no \"%s\"",
+				ccr_column_name(column));
+	}
+	*f = r->job_sort;
+	f->job_sort = true;
+	memset(&r->job_sort, 0, sizeof(r->job_sort));
+	return 0;
+}
+
+static int read_constant(struct ccr__reader *r, const char *key, const struct ccr__value *v,
+			 void *into)
+{
+	static const char small[] = "abcdefghijklmnopqrstuvwxyz_", all[] =
+								       "abcdefghijklmnopqrstuvwxyz"
+								       "_0123456789";
+	struct ccr_config *c = into;
+	struct ccr_constant *k = NULL;
+	char *name = NULL;
+	double value;
+	int rc;
+
+	if (!key[0] || !strchr(small, key[0]) || strspn(key, all) != strlen(key) ||
+	    strlen(key) > 64) {
+		char found[100];
+
+		snprintf(found, sizeof(found), "the name \"%.60s\"", key);
+		return ccr__bad(r, v->line, found,
+				"small letters, digits and _, not with a digit first, at most 64");
+	}
+	rc = ccr__number(r, v, -1e300, 1e300, "a number from -1e300 to 1e300", &value);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < c->n_constants; i++)
+		if (!strcmp(c->constants[i].name, key))
+			k = &c->constants[i];
+	if (!k) {
+		rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
+		if (!rc)
+			rc = ccr__copy(r, key, &name);
+		if (rc)
+			return rc;
+		k = &c->constants[c->n_constants++];
+		k->name = name;
+	}
+	k->value = value;
+	k->line = r->preset ? 0 : v->line;
+	return 0;
+}
+
+static int read_constants(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	(void)arg;
+	return ccr__each(r, v, "an object with a number for each name", read_constant, into);
+}
+
+static int read_base(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	struct ccr_config *c = into;
+
+	(void)arg;
+	return ccr__integer(r, v, 0, BASE_MAX, "a whole number from 0 to 2147483647", &c->base);
+}
+
+static int read_points(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	static const char *const names[] = {"whole", "exact"};
+	struct ccr_config *c = into;
+	int which = 0, rc = ccr__choice(r, v, names, CCR__COUNT(names), &which);
+
+	(void)arg;
+	if (!rc)
+		c->exact_points = which == 1;
+	return rc;
+}
+
+/* Read before everything else: see read_object(). */
+static int read_already(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	(void)r;
+	(void)v;
+	(void)into;
+	(void)arg;
+	return 0;
+}
+
+/* --- the whole --- */
+
+static const struct ccr__key top_keys[] = {
+    {"version", read_already, 0},
+    {"preset", read_already, 0},
+    {"policy", read_policy, 0},
+    {"job_sort_formula", read_job_sort, 0},
+    {"formula_column", read_formula_column, 0},
+    {"constants", read_constants, 0},
+    {"base", read_base, 0},
+    {"points", read_points, 0},
+    {"tiers", ccr__read_tiers, 0},
+    {"default_group", ccr__read_default_group, 0},
+    {"groups", ccr__read_groups, 0},
+    {"financial", ccr__read_financial, 0},
+    {"usage", ccr__read_usage, 0},
+    {"lsf", ccr__read_lsf, 0},
+    {"backfill", ccr__read_backfill, 0},
+};
+
+/* The member of that key wherever it stands, or false. */
+static bool find_member(struct json_object *root, const char *key, struct ccr__value *v)
+{
+	struct json_object_iterator it = json_object_iter_begin(root),
+				    end = json_object_iter_end(root);
+
+	for (size_t i = 0; !json_object_iter_equal(&it, &end); i++) {
+		if (!strcmp(json_object_iter_peek_name(&it), key)) {
+			v->json = json_object_iter_peek_value(&it);
+			v->line = ccr_json_member_line(root, i);
+			return true;
+		}
+		json_object_iter_next(&it);
+	}
+	return false;
+}
+
+static int read_version(struct ccr__reader *r, struct json_object *root)
+{
+	struct ccr__value v;
+	int64_t version = 0;
+	size_t mark = ccr__enter(r, "version");
+	int rc;
+
+	if (!find_member(root, "version", &v))
+		return ccr__bad(r, ccr_json_line(root), "no such key", "\"version\": 1");
+	rc = ccr__integer(r, &v, CCR_CONFIG_VERSION, CCR_CONFIG_VERSION,
+			  "1, the version of the format that this program reads", &version);
+	if (!rc)
+		ccr__leave(r, mark);
+	return rc;
+}
+
+static int read_object(struct ccr__reader *r, struct json_object *root)
+{
+	struct ccr__value whole = {root, ccr_json_line(root)}, v;
+	size_t mark;
+	int rc;
+
+	if (!json_object_is_type(root, json_type_object)) {
+		whole.line = 1;
+		return ccr__bad_value(r, &whole, "a JSON object");
+	}
+	rc = read_version(r, root);
+	if (!rc && find_member(root, "preset", &v)) {
+		mark = ccr__enter(r, "preset");
+		rc = read_preset(r, &v);
+		if (!rc)
+			ccr__leave(r, mark);
+	}
+	if (!rc)
+		rc = ccr__object(r, &whole, "a JSON object", top_keys, CCR__COUNT(top_keys),
+				 r->config);
+	if (!rc)
+		rc = finish_job_sort(r);
+	formula_clear(&r->job_sort);
+	return rc;
+}
+
+static int read_text(struct ccr__reader *r, const char *text, size_t len)
+{
+	struct json_object *root;
+	int rc = ccr_json_parse(text, len, r->name, &root, r->err);
+
+	if (rc)
+		return rc;
+	rc = read_object(r, root);
+	json_object_put(root);
+	return rc;
+}
+
+void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_spec *spec)
+{
+	memset(spec, 0, sizeof(*spec));
+	spec->file = config->name;
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		spec->expr[i] = config->column[i].text;
+		spec->line[i] = config->column[i].preset ? 0 : config->column[i].line;
+	}
+	spec->constants = config->constants;
+	spec->n_constants = config->n_constants;
+}
+
+/* A policy that ranks by something, and whose expressions compile. */
+static int finish_policy(struct ccr__reader *r)
+{
+	struct ccr_policy_spec spec;
+	struct ccr_policy *policy = NULL;
+	bool any = false;
+	int rc;
+
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		any = any || r->config->column[i].text;
+	if (!any)
+		return ccr__bad(r, 1, "nothing to rank jobs by",
+				"one of \"preset\", \"policy\" and \"job_sort_formula\"");
+	ccr_config_policy_spec(r->config, &spec);
+	rc = ccr_policy_compile(&spec, &policy, r->err);
+	if (!rc) {
+		r->reads_target = ccr_policy_uses(policy, CCR_VAR_TARGET) ||
+				  ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+		r->reads_financial = ccr_policy_uses(policy, CCR_VAR_FINANCIAL);
+	}
+	ccr_policy_free(policy);
+	return rc;
+}
+
+static void set_defaults(struct ccr_config *c)
+{
+	c->base = 1000000;
+	c->usage = (struct ccr_config_usage){.model = CCR_USAGE_HALFLIFE,
+					     .interval = 86400,
+					     .depth = 7,
+					     .decay = 0.8,
+					     .hist_hours = 10,
+					     .charge = CCR_CHARGE_BILLING,
+					     .source = CCR_SOURCE_AUTO,
+					     .gpu_weight = 32};
+	c->lsf = (struct ccr_config_lsf){.constant = 3.0,
+					 .cpu_time_factor = 0,
+					 .run_time_factor = 0.7,
+					 .run_job_factor = 3.0,
+					 .user_shares = 1};
+	c->backfill = (struct ccr_config_backfill){.enabled = true,
+						   .depth = 10,
+						   .window = 7 * 86400,
+						   .placement = true,
+						   .long_gpu_fraction = 1};
+}
+
+static int read_config(struct ccr_config *c, const struct ccr_config_options *options,
+		       struct ccr_error *err)
+{
+	struct ccr__reader r = {.config = c,
+				.name = c->name,
+				.err = err,
+				.formula_column = -1,
+				.year = options ? options->year : 0};
+	int rc = read_text(&r, c->text, c->text_len);
+
+	if (!rc)
+		rc = finish_policy(&r);
+	if (!rc)
+		rc = ccr__finish_groups(&r);
+	if (!rc)
+		rc = ccr__finish_usage(&r);
+	return rc;
+}
+
+/* Takes text over. */
+static int parse_owned(char *text, size_t len, const char *name,
+		       const struct ccr_config_options *options, struct ccr_config **out,
+		       struct ccr_error *err)
+{
+	struct ccr_config *c = calloc(1, sizeof(*c));
+	int rc = 0;
+
+	if (!c) {
+		free(text);
+		return ccr_error_nomem(err);
+	}
+	c->text = text;
+	c->text_len = len;
+	c->name = strdup(name);
+	set_defaults(c);
+	rc = c->name ? read_config(c, options, err) : ccr_error_nomem(err);
+	if (rc) {
+		ccr_config_free(c);
+		return rc;
+	}
+	*out = c;
+	return 0;
+}
+
+int ccr_config_parse(const char *text, size_t len, const char *name,
+		     const struct ccr_config_options *options, struct ccr_config **out,
+		     struct ccr_error *err)
+{
+	char *copy;
+
+	if (len > CCR_CONFIG_MAX_BYTES)
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "%s: found a file of %zu bytes, expected at most %zu", name,
+				     len, CCR_CONFIG_MAX_BYTES);
+	copy = malloc(len + 1);
+	if (!copy)
+		return ccr_error_nomem(err);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return parse_owned(copy, len, name, options, out, err);
+}
+
+int ccr_config_load(const char *path, const struct ccr_config_options *options,
+		    struct ccr_config **out, struct ccr_error *err)
+{
+	struct stat st;
+	char *text;
+	size_t len;
+	int rc = ccr_json_read_file(path, CCR_CONFIG_MAX_BYTES, &text, &len, &st, err);
+
+	if (rc)
+		return rc;
+	if (options && options->check_owner) {
+		rc = ccr_config_check_owner(&st, path, options->owner, err);
+		if (rc) {
+			free(text);
+			return rc;
+		}
+	}
+	return parse_owned(text, len, path, options, out, err);
+}
+
+int ccr_config_check_owner(const struct stat *st, const char *name, uid_t owner,
+			   struct ccr_error *err)
+{
+	if (st->st_uid != 0 && st->st_uid != owner)
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "%s: the owner: found user %lu, expected root or user %lu (SlurmUser): whoever "
+		    "writes this file decides who runs",
+		    name, (unsigned long)st->st_uid, (unsigned long)owner);
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "%s: the mode: found %04o, which lets others write, expected one such as 0644",
+		    name, (unsigned)(st->st_mode & 07777));
+	return 0;
+}
+
+void ccr_config_free(struct ccr_config *config)
+{
+	if (!config)
+		return;
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		formula_clear(&config->column[i]);
+	for (size_t i = 0; i < config->n_constants; i++)
+		free((char *)config->constants[i].name);
+	free(config->constants);
+	for (int i = 0; i < CCR_SUPPORT_COUNT; i++)
+		ccr_support_rule_free(&config->financial[i]);
+	for (size_t i = 0; i < config->n_warnings; i++)
+		free(config->warnings[i].text);
+	free(config->warnings);
+	ccr__groups_clear(&config->groups);
+	ccr__tiers_clear(&config->groups);
+	ccr__lsf_clear(&config->lsf);
+	ccr__backfill_clear(&config->backfill);
+	free(config->default_group);
+	free(config->name);
+	free(config->preset);
+	free(config->text);
+	free(config);
+}
+
+void ccr_config_keys(void (*each)(const char *section, const char *key, void *data), void *data)
+{
+	static const struct ccr__section own[] = {
+	    {"", top_keys, CCR__COUNT(top_keys)},
+	    {"policy", policy_keys, CCR__COUNT(policy_keys)},
+	};
+	const struct ccr__section *(*const parts[])(size_t *) = {
+	    ccr__group_sections, ccr__financial_sections, ccr__usage_sections,
+	    ccr__backfill_sections};
+	const struct ccr__section *sections = own;
+	size_t count = CCR__COUNT(own);
+
+	for (size_t part = 0;; part++) {
+		for (size_t i = 0; i < count; i++)
+			for (size_t k = 0; k < sections[i].count; k++)
+				each(sections[i].name, sections[i].keys[k].name, data);
+		if (part == CCR__COUNT(parts))
+			return;
+		sections = parts[part](&count);
+	}
+}

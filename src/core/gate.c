@@ -1,0 +1,314 @@
+/* gate - see gate.h */
+#include "core/plan_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The job must wait for a blocked one above it in a strict partition. */
+static bool closed(struct ccr_plan *plan, const struct ccr_plan_job *job)
+{
+	const struct ccr__partition *p;
+
+	if (job->partition >= plan->parts)
+		return false;
+	p = &plan->part[job->partition];
+	return p->closed == plan->cycle && p->closer.job != job->id &&
+	       ccr_rank_cmp(&p->closer, &job->rank) < 0;
+}
+
+static int64_t count_wants(const struct ccr_want *w)
+{
+	int64_t n = 0;
+
+	for (int i = 0; i < CCR_GPU_WANTS && w[i].count; i++)
+		n += w[i].count;
+	return n;
+}
+
+static bool too_long(const struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t gpus)
+{
+	if (!plan->opt.long_limit || job->limit <= plan->opt.long_limit || !gpus)
+		return false;
+	return (double)(plan->long_gpus + gpus) > plan->opt.long_share * (double)plan->gpus;
+}
+
+/* The entry with a place on the node at that moment that ranks highest. */
+static const struct ccr__entry *holder(const struct ccr_plan *plan, uint32_t node, int64_t t)
+{
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		const struct ccr__entry *e = plan->rank[i];
+
+		if (!e->held || t < e->b.start || t >= e->b.end)
+			continue;
+		for (uint32_t k = 0; k < e->b.n; k++)
+			if (e->b.share[k].node == node)
+				return e;
+	}
+	return NULL;
+}
+
+static void explain(const struct ccr_plan *plan, uint32_t node, int64_t t, char what,
+		    struct ccr_conflict *why)
+{
+	const struct ccr__entry *e = holder(plan, node, t);
+
+	*why = (struct ccr_conflict){.job = e ? e->b.job : 0,
+				     .node = node,
+				     .start = e ? e->b.start : t,
+				     .when = t,
+				     .what = what};
+}
+
+/* What a node has too little of for the least share of the demand. */
+static char short_of(const struct ccr_plan *plan, const struct ccr_demand *d, uint32_t node,
+		     const struct ccr_amount *free)
+{
+	struct ccr_amount take;
+	char what;
+
+	ccr_demand_take(d, &plan->tl->node[node], &plan->tl->node[node].total,
+			ccr_demand_node_min(d), NULL, &take);
+	what = ccr_amount_short(free, &take);
+	return what ? what : 'g';
+}
+
+/*
+ * Whether the job would fit if nothing were booked: on some candidate that does not do, a booking
+ * is what makes it too small. Fills why with the first.
+ */
+static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *job,
+			const uint64_t *fit, struct ccr_conflict *why)
+{
+	const struct ccr_demand *d = job->demand;
+	uint32_t units = ccr_demand_node_min(d);
+	int64_t end = ccr_end(plan->tl->now, job->limit);
+
+	if (!plan->entries)
+		return false;
+	CCR_BITS_EACH(i, job->candidates, plan->tl->n)
+	{
+		const struct ccr_track *tr = &plan->tl->track[i];
+
+		if (!plan->tl->node[i].up || ccr_bit(fit, i) ||
+		    (!tr->step[0].booked &&
+		     !ccr_demand_fits(d, &plan->tl->node[i], &tr->step[0].free, units)))
+			continue;
+		for (uint32_t s = 0; s < tr->n && tr->step[s].t < end; s++) {
+			if (tr->step[s].booked <= 0 ||
+			    ccr_demand_fits(d, &plan->tl->node[i], &tr->step[s].free, units))
+				continue;
+			if (why)
+				explain(plan, i, tr->step[s].t,
+					short_of(plan, d, i, &tr->step[s].free), why);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_job *job,
+				  uint64_t *out, struct ccr_conflict *why)
+{
+	const struct ccr_demand *d = job->demand;
+	enum ccr_verdict v = CCR_START;
+	struct ccr__entry *own = ccr__find(plan, job->id);
+	uint32_t low = d->min_nodes ? d->min_nodes : 1;
+	int64_t gpus = low * count_wants(d->node.gpu) + d->units * count_wants(d->unit.gpu) +
+		       count_wants(d->total);
+
+	if (why)
+		*why = (struct ccr_conflict){0};
+	if (closed(plan, job))
+		v = CCR_WAIT_STRICT;
+	else if (too_long(plan, job, gpus))
+		v = CCR_WAIT_LONG;
+	if (v != CCR_START) {
+		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
+		return v;
+	}
+	ccr__clear_for(plan, job, own);
+	if (!ccr_search_at(plan->search, plan->tl, d, job->limit, job->candidates, plan->tl->now,
+			   out)) {
+		v = for_booking(plan, job, out, why) ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
+		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
+	}
+	ccr__put_back(plan);
+	return v;
+}
+
+struct ranked {
+	struct ccr_score score;
+	uint32_t node, units;
+};
+
+static int by_score(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+	int c = ccr_score_cmp(&a->score, &b->score);
+
+	return c ? c : (a->node > b->node) - (a->node < b->node);
+}
+
+bool ccr_plan_place(struct ccr_plan *plan, const struct ccr_plan_job *job, uint64_t *nodes)
+{
+	const struct ccr_timeline *tl = plan->tl;
+	const struct ccr_demand *d = job->demand;
+	uint32_t n = 0, low = d->min_nodes ? d->min_nodes : 1, k = 0;
+	uint64_t units = 0;
+	struct ranked *r;
+	bool differ = false;
+
+	if (!plan->opt.placement)
+		return false;
+	r = malloc((size_t)ccr_bit_count(nodes, tl->n) * sizeof(*r) + 1);
+	if (!r)
+		return false;
+	CCR_BITS_EACH(i, nodes, tl->n)
+	{
+		const struct ccr_amount *free = &tl->track[i].step[0].free;
+		struct ccr_amount take;
+		uint32_t u = ccr_demand_most(d, &tl->node[i], free);
+
+		r[n].node = i;
+		r[n].units = u ? u : 1;
+		/* A job on one node takes all its units there, one on many at least the least. */
+		u = d->units && d->max_nodes == 1 ? d->units : ccr_demand_node_min(d);
+		ccr_demand_take(d, &tl->node[i], free, u,
+				d->total[0].count ? (uint16_t[]){1, 0, 0, 0} : NULL, &take);
+		r[n].score = ccr_place_score(&tl->node[i], free, &take, &plan->opt.place);
+		differ = differ || (n && (r[n].score.misplaced != r[0].score.misplaced ||
+					  r[n].score.stranded != r[0].score.stranded ||
+					  r[n].score.left != r[0].score.left));
+		n++;
+	}
+	if (!differ) {
+		free(r);
+		return false;
+	}
+	qsort(r, n, sizeof(*r), by_score);
+	while (k < n && (k < low || units < ccr_demand_units(d)))
+		units += r[k++].units;
+	while (k > 0 && k < n && !ccr_score_cmp(&r[k].score, &r[k - 1].score))
+		k++;
+	for (uint32_t i = k; i < n; i++)
+		ccr_bit_clear(nodes, r[i].node);
+	free(r);
+	return k < n;
+}
+
+enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job *job,
+				const struct ccr_share *pick, uint32_t n, uint64_t *bad,
+				struct ccr_conflict *why)
+{
+	struct ccr__entry *own = ccr__find(plan, job->id);
+	enum ccr_verdict v = CCR_START;
+	int64_t end = ccr_end(plan->tl->now, job->limit), gpus = 0;
+
+	if (bad)
+		memset(bad, 0, CCR_WORDS(plan->tl->n) * sizeof(*bad));
+	if (why)
+		*why = (struct ccr_conflict){0};
+	if (closed(plan, job))
+		return CCR_WAIT_STRICT;
+	for (uint32_t i = 0; i < n; i++)
+		gpus += ccr_amount_gpus(&pick[i].a);
+	if (too_long(plan, job, gpus))
+		return CCR_WAIT_LONG;
+	ccr__clear_for(plan, job, own);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ccr_track *tr;
+
+		if (pick[i].node >= plan->tl->n)
+			continue;
+		tr = &plan->tl->track[pick[i].node];
+		for (uint32_t s = 0; s < tr->n && tr->step[s].t < end; s++) {
+			char what;
+
+			if (tr->step[s].booked <= 0 ||
+			    !(what = ccr_amount_short(&tr->step[s].free, &pick[i].a)))
+				continue;
+			if (v == CCR_START && why)
+				explain(plan, pick[i].node, tr->step[s].t, what, why);
+			v = CCR_WAIT_BOOKING;
+			if (bad)
+				ccr_bit_set(bad, pick[i].node);
+			break;
+		}
+	}
+	ccr__put_back(plan);
+	return v;
+}
+
+/* Whether a booked step of the node is now short of what was taken. */
+static bool broke(const struct ccr_plan *plan, const struct ccr_share *s, int64_t end)
+{
+	const struct ccr_track *tr = &plan->tl->track[s->node];
+	struct ccr_amount none = {0};
+
+	for (uint32_t i = 0; i < tr->n && tr->step[i].t < end; i++) {
+		const struct ccr_amount *f = &tr->step[i].free;
+
+		if (tr->step[i].booked <= 0)
+			continue;
+		if ((s->a.cpus && f->cpus < none.cpus) || (s->a.mem && f->mem < none.mem))
+			return true;
+		for (int g = 0; g < CCR_GPU_SLOTS; g++)
+			if (s->a.gpus[g] && f->gpus[g] < 0)
+				return true;
+	}
+	return false;
+}
+
+int ccr_plan_start(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		   const struct ccr_share *pick, uint32_t n, struct ccr_error *err)
+{
+	struct ccr__entry *own = ccr__find(plan, job->id);
+	int64_t now = plan->tl->now, end = ccr_end(now, job->limit);
+	bool all = false;
+
+	ccr__clear_for(plan, job, own);
+	for (uint32_t i = 0; i < n; i++) {
+		if (ccr_timeline_hold(plan->tl, pick[i].node, now, end, &pick[i].a, false))
+			return ccr_error_nomem(err);
+		if (plan->opt.long_limit && job->limit > plan->opt.long_limit)
+			plan->long_gpus += ccr_amount_gpus(&pick[i].a);
+	}
+	/* It may have been started against the bookings (preemption, an admin's reservation). */
+	for (uint32_t i = 0; i < n && !all; i++)
+		all = broke(plan, &pick[i], end);
+	for (uint32_t i = 0; all && i < plan->entries; i++)
+		ccr__lift(plan, plan->rank[i]);
+	if (own)
+		ccr__remove(plan, own);
+	if (ccr__settle(plan, all))
+		return ccr_error_nomem(err);
+	return 0;
+}
+
+enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job *job,
+			       struct ccr_slot *slot, struct ccr_conflict *why)
+{
+	struct ccr__entry *own = ccr__find(plan, job->id);
+	uint64_t *fit = malloc((CCR_WORDS(plan->tl->n) + 1) * sizeof(*fit));
+	enum ccr_verdict v;
+	int rc = 0;
+
+	slot->n = 0;
+	slot->start = CCR_FOREVER;
+	if (!fit)
+		return CCR_WAIT_FREE;
+	v = ccr_plan_may_fit(plan, job, fit, why);
+	if (v == CCR_START) {
+		ccr__clear_for(plan, job, own);
+		rc = ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, fit,
+					 plan->tl->now, plan->tl->now + 1, &plan->opt.place, slot);
+		ccr__put_back(plan);
+		if (rc || !slot->n)
+			v = CCR_WAIT_FREE;
+	} else if (v == CCR_WAIT_FREE &&
+		   !ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
+		v = CCR_WAIT_NEVER;
+	}
+	free(fit);
+	return v;
+}

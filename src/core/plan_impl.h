@@ -1,0 +1,89 @@
+/*
+ * plan_impl - the inside of a plan, shared by planner.c, bookings.c and gate.c
+ */
+#ifndef CCR_CORE_PLAN_IMPL_H
+#define CCR_CORE_PLAN_IMPL_H
+
+#include "core/bits.h"
+#include "core/gate.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* What is remembered of a job within the depth; with b.n == 0 it has no place in the window. */
+struct ccr__entry {
+	struct ccr_booking b; /* first: ccr_booking pointers are handed out */
+	struct ccr_demand demand;
+	int64_t limit, since; /* as in ccr_plan_job */
+	uint64_t *candidates; /* NULL: all */
+	bool held;	      /* its place is taken out of the timeline */
+	UT_hash_handle hh;
+};
+
+struct ccr__partition {
+	uint32_t depth;
+	bool strict;
+	uint64_t closed; /* the cycle in which a blocked job closed it */
+	struct ccr_rank closer;
+};
+
+struct ccr__block {
+	uint32_t node;
+	int64_t from, to;
+};
+
+struct ccr_plan {
+	struct ccr_timeline *tl;
+	struct ccr_search *search;
+	struct ccr_plan_options opt;
+	struct ccr__partition *part;
+	uint32_t parts;
+	struct ccr__entry **rank; /* highest first */
+	uint32_t entries, cap;
+	struct ccr__entry *by_job;
+	struct ccr__block *block;
+	uint32_t blocks, block_cap;
+	uint64_t cycle;
+	int64_t gpus, long_gpus; /* of the cluster; held by long jobs */
+};
+
+/* The partition's record; it is made with the default depth if need be. NULL: out of memory. */
+struct ccr__partition *ccr__partition(struct ccr_plan *plan, uint16_t partition);
+
+struct ccr__entry *ccr__find(const struct ccr_plan *plan, uint32_t job);
+
+/* The number of entries that rank above. */
+uint32_t ccr__above(const struct ccr_plan *plan, const struct ccr_rank *rank);
+
+/* Adds an entry without a place for the job, or NULL when out of memory. */
+struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *job);
+
+void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e);
+
+/* Takes an entry's place out of the timeline, or gives it back; nothing to do is well. */
+int ccr__hold(struct ccr_plan *plan, struct ccr__entry *e);
+void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e);
+
+/*
+ * Before a job is looked at: lifts its own place (if it has an entry) and the lower ones that it
+ * need not respect, those made before it came; a job with a place respects all. Every call is
+ * matched by ccr__put_back or ccr__settle.
+ */
+void ccr__clear_for(struct ccr_plan *plan, const struct ccr_plan_job *job, struct ccr__entry *own);
+
+/* Puts back what ccr__clear_for lifted, where nothing was changed in between. */
+void ccr__put_back(struct ccr_plan *plan);
+
+/*
+ * Goes down the entries; those that are not held get their place back if it is whole, else the
+ * earliest other one, or none if that is beyond the window. Which lower ones make way for
+ * it: if it was pushed aside by a job, those that it would itself be allowed to push aside.
+ * reality: what runs or a node changed; then all do. A job that ends a second late would
+ * otherwise send the highest booking behind lower ones that are only next on its node.
+ */
+int ccr__settle(struct ccr_plan *plan, bool reality);
+
+/* Gives an entry that is not held a new place, or none. CCR_ENOMEM leaves it without one. */
+int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot);
+
+#endif

@@ -1,0 +1,407 @@
+/* planner - see planner.h */
+#include "core/plan_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int ccr_rank_cmp(const struct ccr_rank *a, const struct ccr_rank *b)
+{
+	if (a->preemptor != b->preemptor)
+		return a->preemptor ? -1 : 1;
+	if (a->reserved != b->reserved)
+		return a->reserved ? -1 : 1;
+	if (a->tier != b->tier)
+		return a->tier > b->tier ? -1 : 1;
+	if (a->prio != b->prio)
+		return a->prio > b->prio ? -1 : 1;
+	if (a->submit != b->submit)
+		return a->submit < b->submit ? -1 : 1;
+	return (a->job > b->job) - (a->job < b->job);
+}
+
+struct ccr_plan_options ccr_plan_defaults(void)
+{
+	return (struct ccr_plan_options){.window = 86400,
+					 .depth = 10,
+					 .placement = true,
+					 .place = {.gpu_cpus = 1},
+					 .long_share = 1.0};
+}
+
+int ccr_plan_set_options(struct ccr_plan *plan, const struct ccr_plan_options *opt,
+			 struct ccr_error *err)
+{
+	if (opt->window < 0 || opt->window > CCR_FOREVER)
+		return ccr_error_set(err, CCR_EINVAL, 0, "backfill: the window is negative");
+	if (!(opt->long_share >= 0 && opt->long_share <= 1))
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "backfill: the share of long jobs is not between 0 and 1");
+	if (opt->long_limit < 0 || opt->place.gpu_cpus < 0 || opt->place.gpu_mem < 0)
+		return ccr_error_set(err, CCR_EINVAL, 0, "backfill: a negative limit");
+	plan->opt = *opt;
+	return 0;
+}
+
+int ccr_plan_new(struct ccr_plan **out, const struct ccr_node *nodes, uint32_t n,
+		 const struct ccr_plan_options *opt, struct ccr_error *err)
+{
+	struct ccr_plan_options def = ccr_plan_defaults();
+	struct ccr_plan *plan = calloc(1, sizeof(*plan));
+	int rc;
+
+	*out = NULL;
+	if (!plan)
+		return ccr_error_nomem(err);
+	rc = ccr_plan_set_options(plan, opt ? opt : &def, err);
+	if (!rc)
+		rc = ccr_timeline_new(&plan->tl, nodes, n, err);
+	if (!rc)
+		rc = ccr_search_new(&plan->search, n, err);
+	if (rc) {
+		ccr_plan_free(plan);
+		return rc;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		plan->gpus += ccr_amount_gpus(&nodes[i].total);
+	plan->cycle = 1;
+	*out = plan;
+	return 0;
+}
+
+void ccr_plan_free(struct ccr_plan *plan)
+{
+	if (!plan)
+		return;
+	while (plan->entries) {
+		struct ccr__entry *e = plan->rank[plan->entries - 1];
+
+		e->held = false;
+		ccr__remove(plan, e);
+	}
+	free(plan->rank);
+	free(plan->part);
+	free(plan->block);
+	ccr_search_free(plan->search);
+	ccr_timeline_free(plan->tl);
+	free(plan);
+}
+
+struct ccr__partition *ccr__partition(struct ccr_plan *plan, uint16_t partition)
+{
+	if (partition >= plan->parts) {
+		uint32_t n = partition + 8u;
+		struct ccr__partition *p = realloc(plan->part, n * sizeof(*p));
+
+		if (!p)
+			return NULL;
+		for (uint32_t i = plan->parts; i < n; i++)
+			p[i] = (struct ccr__partition){.depth = UINT32_MAX};
+		plan->part = p;
+		plan->parts = n;
+	}
+	return &plan->part[partition];
+}
+
+int ccr_plan_partition(struct ccr_plan *plan, uint16_t partition, uint32_t depth, bool strict,
+		       struct ccr_error *err)
+{
+	struct ccr__partition *p = ccr__partition(plan, partition);
+
+	if (!p)
+		return ccr_error_nomem(err);
+	p->depth = depth;
+	p->strict = strict;
+	return 0;
+}
+
+int ccr_plan_node_up(struct ccr_plan *plan, uint32_t node, bool up)
+{
+	if (node >= plan->tl->n)
+		return CCR_EINVAL;
+	plan->tl->node[node].up = up;
+	return 0;
+}
+
+void ccr_plan_begin(struct ccr_plan *plan, int64_t now, bool cycle)
+{
+	ccr_timeline_begin(plan->tl, now);
+	plan->blocks = 0;
+	plan->long_gpus = 0;
+	for (uint32_t i = 0; i < plan->entries; i++)
+		plan->rank[i]->held = false;
+	if (cycle)
+		plan->cycle++;
+}
+
+int ccr_plan_running(struct ccr_plan *plan, uint32_t node, const struct ccr_amount *a, int64_t end,
+		     int64_t limit)
+{
+	if (plan->opt.long_limit && limit > plan->opt.long_limit)
+		plan->long_gpus += ccr_amount_gpus(a);
+	return ccr_timeline_run(plan->tl, node, a, end);
+}
+
+int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to)
+{
+	if (node >= plan->tl->n)
+		return CCR_EINVAL;
+	if (plan->blocks == plan->block_cap) {
+		uint32_t cap = plan->block_cap ? 2 * plan->block_cap : 64;
+		struct ccr__block *p = realloc(plan->block, cap * sizeof(*p));
+
+		if (!p)
+			return CCR_ENOMEM;
+		plan->block = p;
+		plan->block_cap = cap;
+	}
+	plan->block[plan->blocks++] = (struct ccr__block){node, from, to};
+	return 0;
+}
+
+int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err)
+{
+	ccr_timeline_ready(plan->tl);
+	for (uint32_t i = 0; i < plan->blocks; i++) {
+		const struct ccr__block *b = &plan->block[i];
+
+		if (ccr_timeline_hold(plan->tl, b->node, b->from, b->to,
+				      &plan->tl->node[b->node].total, false))
+			return ccr_error_nomem(err);
+	}
+	if (ccr__settle(plan, true))
+		return ccr_error_nomem(err);
+	return 0;
+}
+
+/* Jobs of the partition that rank above and count for its depth. */
+static uint32_t ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		const struct ccr_booking *b = &plan->rank[i]->b;
+
+		if (ccr_rank_cmp(&b->rank, &job->rank) >= 0)
+			break;
+		n += b->partition == job->partition && b->job != job->id;
+	}
+	return n;
+}
+
+/* Drops the lowest of a partition until they are no more than its depth. */
+static void trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		struct ccr__entry *e = plan->rank[i];
+
+		if (e->b.partition == partition && ++n > depth) {
+			ccr__remove(plan, e);
+			i--;
+		}
+	}
+}
+
+/* Whether the entry is what it was made for: a changed job is a new one. */
+static bool same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
+		     const struct ccr_plan_job *job)
+{
+	if (e->limit != job->limit || !ccr_demand_equal(&e->demand, job->demand))
+		return false;
+	for (uint32_t i = 0; i < e->b.n; i++)
+		if (e->b.share[i].node >= plan->tl->n ||
+		    !ccr_bit(job->candidates, e->b.share[i].node))
+			return false;
+	return true;
+}
+
+/* Looks for a place before `until`, all entries that count being in the timeline. */
+static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t until,
+		struct ccr_slot *slot)
+{
+	return ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, job->candidates,
+				   plan->tl->now, until, &plan->opt.place, slot);
+}
+
+/* The booking now is in the partition that the job is tried in. */
+static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
+{
+	size_t bytes = CCR_WORDS(plan->tl->n) * sizeof(uint64_t);
+	uint64_t *c = NULL;
+
+	if (job->candidates) {
+		c = malloc(bytes ? bytes : 1);
+		if (!c)
+			return CCR_ENOMEM;
+		memcpy(c, job->candidates, bytes);
+	}
+	free(e->candidates);
+	e->candidates = c;
+	e->demand = *job->demand;
+	e->limit = job->limit;
+	e->since = job->since;
+	e->b.partition = job->partition;
+	ccr_plan_rerank(plan, job->id, &job->rank);
+	return 0;
+}
+
+/* The job has a place: an earlier one, if there is one beside all other bookings. */
+static int improve(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job,
+		   uint32_t depth)
+{
+	struct ccr_slot slot = {.start = CCR_FOREVER};
+	int rc;
+
+	ccr__lift(plan, e);
+	rc = look(plan, job, e->b.start, &slot);
+	if (!rc && slot.n && !(rc = move(plan, e, job))) {
+		rc = ccr__assign(plan, e, &slot);
+		trim(plan, job->partition, depth);
+	} else if (ccr__hold(plan, e)) {
+		rc = CCR_ENOMEM;
+	}
+	return rc;
+}
+
+static enum ccr_book result(struct ccr__entry *e, const struct ccr_booking **out)
+{
+	if (out)
+		*out = &e->b;
+	return CCR_BOOKED;
+}
+
+static enum ccr_book nomem(struct ccr_error *err)
+{
+	ccr_error_nomem(err);
+	return CCR_BOOK_ERROR;
+}
+
+/* The job has no place yet. */
+static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
+			  const struct ccr_plan_job *job, uint32_t depth,
+			  const struct ccr_booking **out, struct ccr_error *err)
+{
+	struct ccr_slot slot;
+	int rc = 0;
+
+	if (!e && !(e = ccr__add(plan, job)))
+		return nomem(err);
+	if (e->b.partition != job->partition)
+		rc = move(plan, e, job);
+	ccr__clear_for(plan, job, e);
+	if (!rc)
+		rc = look(plan, job, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
+	if (!rc)
+		rc = ccr__assign(plan, e, &slot);
+	if (ccr__settle(plan, false) || rc)
+		return nomem(err);
+	trim(plan, job->partition, depth);
+	return e->b.n ? result(e, out) : CCR_BOOK_WINDOW;
+}
+
+/* A strict partition lets nobody pass its first blocked job. */
+static void close_strict(struct ccr_plan *plan, struct ccr__partition *p,
+			 const struct ccr_plan_job *job)
+{
+	if ((!p->strict && !plan->opt.strict) || p->closed == plan->cycle)
+		return;
+	p->closed = plan->cycle;
+	p->closer = job->rank;
+}
+
+enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *job,
+			    const struct ccr_booking **out, struct ccr_error *err)
+{
+	struct ccr__partition *p = ccr__partition(plan, job->partition);
+	struct ccr__entry *e = ccr__find(plan, job->id);
+	bool here, deep;
+	uint32_t depth;
+
+	if (out)
+		*out = NULL;
+	if (!p)
+		return nomem(err);
+	depth = p->depth == UINT32_MAX ? plan->opt.depth : p->depth;
+	here = e && e->b.partition == job->partition;
+	if (here && !same_job(plan, e, job)) {
+		ccr__remove(plan, e);
+		e = NULL;
+		here = false;
+	}
+	if (here && ccr_rank_cmp(&e->b.rank, &job->rank))
+		ccr_plan_rerank(plan, job->id, &job->rank);
+	deep = ahead(plan, job) >= depth;
+	if (deep && !p->strict && !plan->opt.strict) {
+		if (here)
+			ccr__remove(plan, e);
+		else if (e && e->b.n)
+			return result(e, out);
+		return CCR_BOOK_DEPTH;
+	}
+	if (!ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
+		if (here)
+			ccr__remove(plan, e);
+		else if (e && e->b.n)
+			return result(e, out);
+		return CCR_BOOK_NEVER;
+	}
+	close_strict(plan, p, job);
+	if (deep) {
+		if (here)
+			ccr__remove(plan, e);
+		return here || !e || !e->b.n ? CCR_BOOK_DEPTH : result(e, out);
+	}
+	if (!e || !e->b.n)
+		return make(plan, e, job, depth, out, err);
+	if (improve(plan, e, job, depth))
+		return nomem(err);
+	return result(e, out);
+}
+
+void ccr_plan_drop(struct ccr_plan *plan, uint32_t job)
+{
+	struct ccr__entry *e = ccr__find(plan, job);
+
+	if (e)
+		ccr__remove(plan, e);
+}
+
+void ccr_plan_rerank(struct ccr_plan *plan, uint32_t job, const struct ccr_rank *rank)
+{
+	struct ccr__entry *e = ccr__find(plan, job);
+	uint32_t at = 0, to;
+
+	if (!e)
+		return;
+	while (at < plan->entries && plan->rank[at] != e)
+		at++;
+	if (at == plan->entries)
+		return;
+	memmove(&plan->rank[at], &plan->rank[at + 1],
+		(plan->entries - at - 1) * sizeof(struct ccr__entry *));
+	plan->entries--;
+	e->b.rank = *rank;
+	to = ccr__above(plan, rank);
+	memmove(&plan->rank[to + 1], &plan->rank[to],
+		(plan->entries - to) * sizeof(struct ccr__entry *));
+	plan->rank[to] = e;
+	plan->entries++;
+}
+
+const struct ccr_booking *ccr_plan_booking(const struct ccr_plan *plan, uint32_t job)
+{
+	const struct ccr__entry *e = ccr__find(plan, job);
+
+	return e && e->b.n ? &e->b : NULL;
+}
+
+const struct ccr_booking *ccr_plan_nth(const struct ccr_plan *plan, uint32_t i)
+{
+	return i < plan->entries ? &plan->rank[i]->b : NULL;
+}
+
+const struct ccr_timeline *ccr_plan_timeline(const struct ccr_plan *plan)
+{
+	return plan->tl;
+}

@@ -1,0 +1,53 @@
+/*
+ * search - the earliest time at which enough nodes hold a demand, and which nodes to take then
+ *
+ * A start time is good when on some set of candidate nodes the demand is free for the whole time
+ * limit. What is free on a node rises where a job ends and falls where a booking begins, so only
+ * those moments need be looked at. The cost is linear in the steps of the candidates' lists where
+ * every node takes the same (no units, or one node); else there is a sort of them.
+ */
+#ifndef CCR_CORE_SEARCH_H
+#define CCR_CORE_SEARCH_H
+
+#include "core/placement.h"
+#include "core/timeline.h"
+
+struct ccr_share {
+	uint32_t node;
+	struct ccr_amount a;
+};
+
+/* Where and when; share is owned by the search and valid until its next use. */
+struct ccr_slot {
+	int64_t start; /* CCR_FOREVER: there is none */
+	uint32_t n;
+	struct ccr_share *share;
+};
+
+struct ccr_search; /* room to work in, for a number of nodes */
+
+int ccr_search_new(struct ccr_search **out, uint32_t nodes, struct ccr_error *err);
+void ccr_search_free(struct ccr_search *s);
+
+/*
+ * The earliest start in [from, until) on the candidates (NULL: all), nodes that are not up left
+ * out. Nodes that score best by placement are taken, then lower indices. 0 (also when there is no
+ * start: slot->start tells) or CCR_ENOMEM.
+ */
+int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
+			const struct ccr_demand *d, int64_t limit, const uint64_t *candidates,
+			int64_t from, int64_t until, const struct ccr_place_options *place,
+			struct ccr_slot *slot);
+
+/*
+ * Which nodes hold their part of the demand from `start` for `limit` seconds: sets bits in `out`
+ * (may not be NULL, overwritten) and returns whether they are enough together.
+ */
+bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
+		   int64_t limit, const uint64_t *candidates, int64_t start, uint64_t *out);
+
+/* Whether the candidates could hold the demand if nothing ran; nodes that are down count too. */
+bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
+			 const struct ccr_demand *d, const uint64_t *candidates);
+
+#endif

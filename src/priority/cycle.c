@@ -1,0 +1,323 @@
+/*
+ * cycle - see cycle.h
+ *
+ * One turn of the thread, with what it holds meanwhile (S: slurmctld's locks, A: assoc_mgr's):
+ *
+ *   reload      nothing   the policy file, if its content changed
+ *   usage       S, A      decay, what ran since the last turn, eligible times, standings of groups
+ *   gather      S, A      facts of pending jobs into rows
+ *   score       nothing   LSF's places, then rows -> points
+ *   store       S job W   points into the records that are still what was gathered
+ *   save        nothing   state files
+ */
+#include "priority/cycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "priority/duties.h"
+#include "priority/eligible_jobs.h"
+#include "priority/engine.h"
+#include "priority/owned_usage.h"
+#include "priority/scored.h"
+
+static struct {
+	pthread_t id;
+	bool running;
+	pthread_mutex_t lock; /* of what follows; a leaf */
+	pthread_cond_t wake;
+	bool stop;
+	bool now;		  /* a cycle at once: slurm.conf was read again */
+	bool relearn;		  /* see ccr_cycle_reconfigure() */
+	struct ccr_settings next; /* where `now` is set */
+	time_t last;
+} thread = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+/* The thread's own. */
+static struct ccr_settings settings;
+static struct ccr_scored *rows;
+static size_t n_rows, room_rows;
+static struct ccr_arena arena;
+
+static bool room_for(size_t n)
+{
+	struct ccr_scored *more;
+
+	if (n <= room_rows)
+		return true;
+	more = realloc(rows, (n + n / 2 + 64) * sizeof(*rows));
+	if (!more)
+		return false;
+	rows = more;
+	room_rows = n + n / 2 + 64;
+	return true;
+}
+
+/* Priority 0 is a held job's; a priority set by hand stays. */
+static bool is_scored(const job_record_t *job)
+{
+	if (!job->details || job->priority == 0 || IS_JOB_POWER_UP_NODE(job) ||
+	    job->direct_set_prio)
+		return false;
+	return IS_JOB_PENDING(job) ||
+	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
+}
+
+static void gather(const struct ccr_sources *sources)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
+	job_record_t *job;
+
+	n_rows = 0;
+	ccr_arena_clear(&arena);
+	while ((job = list_next(it))) {
+		if (!is_scored(job))
+			continue;
+		if (!room_for(n_rows + 1) ||
+		    !ccr_scored_gather(sources, job, &rows[n_rows], &arena)) {
+			error("priority/ccr: out of memory, %zu jobs are scored this time", n_rows);
+			break;
+		}
+		n_rows++;
+	}
+	list_iterator_destroy(it);
+}
+
+static void store(void)
+{
+	slurmctld_lock_t w = {.job = WRITE_LOCK, .part = READ_LOCK};
+	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
+
+	if (!n_rows)
+		return;
+	lock_slurmctld(w);
+	for (size_t i = 0; i < n_rows; i++) {
+		job_record_t *job = find_job_record(rows[i].job_id);
+		uint32_t priority;
+
+		/* what changed meanwhile was scored anew by priority_p_set */
+		if (!job || !is_scored(job) || !ccr_scored_fresh(&rows[i], job))
+			continue;
+		priority = ccr_scored_store(&settings, &rows[i], &arena, job);
+		if (!incr || job->priority < priority)
+			job->priority = priority;
+	}
+	last_job_update = time(NULL);
+	unlock_slurmctld(w);
+}
+
+static void report(const unsigned *faults)
+{
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		if (faults[i])
+			error("priority/ccr: policy.%s had no finite value for %u jobs, which "
+			      "count 0 there",
+			      ccr_column_name(i), faults[i]);
+	}
+}
+
+static void log_rows(void)
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct ccr_scored *r = &rows[i];
+		const double *p = r->score.points;
+
+		info("priority/ccr: JobId=%u priority %u = site %.2f + age %.2f + assoc %.2f + "
+		     "fairshare %.2f + jobsize %.2f + partition %.2f + qos %.2f + tres %.2f - "
+		     "nice %" PRId64 " (target %.2f, usage %.4f)",
+		     r->job_id, r->score.priority, p[CCR_COL_SITE], p[CCR_COL_AGE],
+		     p[CCR_COL_ASSOC], p[CCR_COL_FAIRSHARE], p[CCR_COL_JOBSIZE],
+		     p[CCR_COL_PARTITION], p[CCR_COL_QOS], r->extra.tres, r->extra.nice,
+		     r->var[CCR_VAR_TARGET], r->var[CCR_VAR_USAGE]);
+	}
+}
+
+/* Usage up to now and the facts of all jobs, under one set of locks. */
+static void look(time_t now, bool scoring, struct ccr_standings **standings,
+		 struct ccr_lsf_table **lsf)
+{
+	slurmctld_lock_t s = {
+	    .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	struct ccr_engine *e = ccr_engine_now();
+	struct ccr_sources sources = {0};
+
+	lock_slurmctld(s);
+	if (settings.has_site_plugin && scoring)
+		site_factor_g_update();
+	ccr_duties_lock();
+	if (scoring)
+		ccr_duties_usage(&settings, now);
+	ccr_eligible_jobs_look(now);
+	ccr_owned_usage_count(&settings, e, now);
+	if (scoring) {
+		*standings = ccr_standings_make(
+		    e->config, ccr_duties_give_usage(&settings, e->config), ccr_owned_usage());
+		if (!*standings)
+			error("priority/ccr: out of memory, group terms count 0 this time");
+		if (ccr_engine_uses_lsf(e)) {
+			*lsf = ccr_lsf_rows_make(e->config, ccr_owned_usage(), now);
+			if (!*lsf)
+				error("priority/ccr: out of memory, LSF's terms count 0 this time");
+		}
+		ccr_facts_site(&sources.site, &settings, now);
+		sources.standings = *standings;
+		sources.lsf = *lsf;
+		gather(&sources);
+	}
+	ccr_duties_unlock();
+	unlock_slurmctld(s);
+}
+
+static void cycle(time_t now, bool scoring)
+{
+	struct ccr_engine *e;
+	struct ccr_score_rule rule;
+	struct ccr_standings *standings = NULL;
+	struct ccr_lsf_table *lsf = NULL;
+	unsigned faults[CCR_COLUMNS] = {0};
+
+	if (scoring)
+		(void)ccr_engine_load(&settings, true, NULL);
+	e = ccr_engine_now();
+	look(now, scoring, &standings, &lsf);
+	if (scoring) {
+		ccr_engine_rule(e, &settings, &rule);
+		for (size_t i = 0; i < n_rows; i++) {
+			ccr_scored_lsf(lsf, &rows[i], &arena, false);
+			ccr_scored_compute(e->cycle, &rule, &settings, &rows[i], &arena, faults);
+		}
+		store();
+		report(faults);
+		if (settings.debug)
+			log_rows();
+		if (standings)
+			ccr_engine_put_standings(standings, lsf);
+		else
+			ccr_lsf_rows_free(lsf);
+		ccr_eligible_jobs_save(&settings);
+	}
+	ccr_duties_save(&settings);
+	ccr_owned_usage_save(&settings);
+}
+
+/* New settings, if Slurm reconfigured; true: this turn scores whatever the time. */
+static bool take_orders(bool *relearn)
+{
+	bool now = thread.now;
+
+	*relearn = thread.relearn;
+	thread.now = thread.relearn = false;
+	if (now && thread.next.conf_path) {
+		ccr_settings_free(&settings);
+		settings = thread.next;
+		memset(&thread.next, 0, sizeof(thread.next));
+	}
+	return now;
+}
+
+/* Waits until `until`, an order or the end. */
+static void wait_until(time_t until)
+{
+	struct timespec at = {.tv_sec = until};
+
+	while (!thread.stop && !thread.now) {
+		if (pthread_cond_timedwait(&thread.wake, &thread.lock, &at) == ETIMEDOUT)
+			break;
+	}
+}
+
+static void *run(void *unused)
+{
+	time_t due = time(NULL);
+
+	(void)unused;
+	pthread_mutex_lock(&thread.lock);
+	while (!thread.stop) {
+		time_t now = time(NULL);
+		bool relearn, ordered = take_orders(&relearn);
+		/* a clock that was set back must not silence the thread until it is caught up */
+		bool scoring = ordered || now >= due || due > now + (time_t)settings.period;
+
+		pthread_mutex_unlock(&thread.lock);
+		if (ordered)
+			ccr_duties_reconfigure(&settings);
+		if (relearn)
+			ccr_duties_relearn(&settings);
+		cycle(now, scoring);
+		if (scoring)
+			due = now + (time_t)settings.period;
+		pthread_mutex_lock(&thread.lock);
+		thread.last = now;
+		now = time(NULL);
+		wait_until(due < now + (time_t)settings.tick ? due : now + (time_t)settings.tick);
+	}
+	pthread_mutex_unlock(&thread.lock);
+	return NULL;
+}
+
+bool ccr_cycle_start(const struct ccr_settings *from)
+{
+	int rc;
+
+	if (thread.running)
+		return true;
+	if (!ccr_settings_copy(&settings, from))
+		return false;
+	thread.stop = false;
+	rc = ccr_slurm_thread_start(&thread.id, "decay", run, NULL);
+	if (rc) {
+		error("priority/ccr: no thread: %s", strerror(rc));
+		ccr_settings_free(&settings);
+		return false;
+	}
+	thread.running = true;
+	return true;
+}
+
+void ccr_cycle_stop(void)
+{
+	if (thread.running) {
+		pthread_mutex_lock(&thread.lock);
+		thread.stop = true;
+		pthread_cond_signal(&thread.wake);
+		pthread_mutex_unlock(&thread.lock);
+		pthread_join(thread.id, NULL);
+		thread.running = false;
+	}
+	ccr_settings_free(&settings);
+	ccr_settings_free(&thread.next);
+	free(rows);
+	rows = NULL;
+	n_rows = room_rows = 0;
+	ccr_arena_free(&arena);
+}
+
+void ccr_cycle_reconfigure(const struct ccr_settings *from, bool relearn)
+{
+	struct ccr_settings copy;
+
+	if (!ccr_settings_copy(&copy, from)) {
+		error("priority/ccr: out of memory, the settings stay as they were");
+		return;
+	}
+	pthread_mutex_lock(&thread.lock);
+	ccr_settings_free(&thread.next);
+	thread.next = copy;
+	thread.now = true;
+	thread.relearn = thread.relearn || relearn;
+	pthread_cond_signal(&thread.wake);
+	pthread_mutex_unlock(&thread.lock);
+}
+
+time_t ccr_cycle_last(void)
+{
+	time_t last;
+
+	pthread_mutex_lock(&thread.lock);
+	last = thread.last;
+	pthread_mutex_unlock(&thread.lock);
+	return last;
+}

@@ -1,0 +1,137 @@
+/* duties - see duties.h */
+#include "priority/duties.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "priority/assoc_usage.h"
+#include "priority/fair_tree.h"
+#include "priority/last_ran.h"
+#include "priority/reset_period.h"
+#include "priority/run_secs.h"
+
+static struct {
+	pthread_mutex_t lock; /* of `window`, which job_end reads in other threads; a leaf */
+	struct ccr_usage_window window;
+	struct ccr_reset reset;
+	bool configured;
+	bool fair_tree; /* which algorithm the shares are normalised for */
+	bool complained;
+	struct ccr_fair_tree tree;
+} duty = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct ccr_usage_window window_now(void)
+{
+	struct ccr_usage_window w;
+
+	pthread_mutex_lock(&duty.lock);
+	w = duty.window;
+	pthread_mutex_unlock(&duty.lock);
+	return w;
+}
+
+static void set_window(time_t last_ran, double decay_factor)
+{
+	pthread_mutex_lock(&duty.lock);
+	duty.window.last_ran = last_ran;
+	duty.window.decay_factor = decay_factor;
+	pthread_mutex_unlock(&duty.lock);
+}
+
+void ccr_duties_init(const struct ccr_settings *settings)
+{
+	struct ccr_last_ran was = {0};
+
+	duty.fair_tree = settings->fs.fair_tree;
+	if (settings->with_dbd)
+		ccr_last_ran_load(settings->state_dir, &was);
+	duty.reset.last = was.reset;
+	ccr_reset_configure(&duty.reset, ccr_reset_period_of(settings->reset_period));
+	set_window(was.ran, ccr_decay_factor(settings->half_life));
+	if (settings->with_dbd && assoc_mgr_root_assoc && assoc_mgr_root_assoc->usage)
+		assoc_mgr_root_assoc->usage->usage_efctv = 1.0;
+}
+
+void ccr_duties_fini(void)
+{
+	ccr_fair_tree_free(&duty.tree);
+	memset(&duty.tree, 0, sizeof(duty.tree));
+}
+
+void ccr_duties_lock(void)
+{
+	ccr_usage_lock();
+}
+
+void ccr_duties_unlock(void)
+{
+	ccr_usage_unlock();
+}
+
+void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
+{
+	struct ccr_usage_window w = window_now();
+	ccr_slurm_list_itr_t *it;
+	job_record_t *job;
+
+	if (!settings->with_dbd || !assoc_mgr_root_assoc || !assoc_mgr_assoc_list)
+		return;
+	if (ccr_reset_due(&duty.reset, now))
+		ccr_usage_reset();
+	if (!settings->fs.fair_tree)
+		ccr_classic_update(&settings->fs);
+	w.now = now;
+	w.decay_factor = ccr_decay_factor(settings->half_life);
+	if (w.last_ran && now > w.last_ran)
+		ccr_usage_decay(ccr_decay_over(w.decay_factor, difftime(now, w.last_ran)));
+	ccr_usage_pass_begin();
+	it = list_iterator_create(job_list);
+	while ((job = list_next(it)))
+		ccr_usage_job(job, &w);
+	list_iterator_destroy(it);
+	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
+		error("priority/ccr: out of memory, fairshare stays as it was");
+	/* a clock that was set back must not count the same time twice */
+	set_window(now > w.last_ran ? now : w.last_ran, w.decay_factor);
+}
+
+void ccr_duties_relearn(const struct ccr_settings *settings)
+{
+	if (settings->with_dbd)
+		ccr_run_secs_init(window_now().last_ran);
+}
+
+void ccr_duties_reconfigure(const struct ccr_settings *settings)
+{
+	ccr_reset_configure(&duty.reset, ccr_reset_period_of(settings->reset_period));
+	if (settings->fs.fair_tree == duty.fair_tree)
+		return;
+	duty.fair_tree = settings->fs.fair_tree;
+	if (!settings->with_dbd || !assoc_mgr_root_assoc)
+		return;
+	ccr_usage_lock();
+	ccr_shares_normalize();
+	ccr_usage_unlock();
+}
+
+void ccr_duties_job_end(job_record_t *job)
+{
+	struct ccr_usage_window w = window_now();
+
+	w.now = time(NULL);
+	ccr_usage_job_end(job, &w);
+}
+
+bool ccr_duties_give_usage(const struct ccr_settings *settings, const struct ccr_config *config)
+{
+	return settings->with_dbd && config->usage.source != CCR_SOURCE_LEDGER &&
+	       config->usage.model == CCR_USAGE_HALFLIFE;
+}
+
+void ccr_duties_save(const struct ccr_settings *settings)
+{
+	struct ccr_last_ran now = {.ran = window_now().last_ran, .reset = duty.reset.last};
+
+	if (settings->with_dbd)
+		(void)ccr_last_ran_save(settings->state_dir, &now, &duty.complained);
+}

@@ -1,0 +1,251 @@
+/* engine - see engine.h */
+#include "priority/engine.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/atomic_file.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ccr_engine *engine; /* NULL until the first policy was accepted */
+static char *seen;		  /* the text last looked at, accepted or not */
+static size_t seen_len;
+static char *complaint; /* what is wrong with the file now; NULL when it is in force */
+
+struct ccr_engine *ccr_engine_now(void)
+{
+	return engine;
+}
+
+struct ccr_engine *ccr_engine_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	return engine;
+}
+
+void ccr_engine_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void engine_free(struct ccr_engine *e)
+{
+	if (!e)
+		return;
+	ccr_policy_free(e->cycle);
+	ccr_policy_free(e->set);
+	ccr_standings_free(e->standings);
+	ccr_lsf_rows_free(e->lsf);
+	ccr_config_free(e->config);
+	free(e);
+}
+
+bool ccr_engine_uses_lsf(const struct ccr_engine *e)
+{
+	return ccr_policy_uses(e->cycle, CCR_VAR_LSF_PRIORITY) ||
+	       ccr_policy_uses(e->cycle, CCR_VAR_RUN_HOURS) ||
+	       ccr_policy_uses(e->cycle, CCR_VAR_STARTED);
+}
+
+void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_table *lsf)
+{
+	struct ccr_lsf_table *old_lsf = lsf;
+	struct ccr_standings *old = standings;
+
+	pthread_mutex_lock(&lock);
+	if (engine) {
+		old = engine->standings;
+		old_lsf = engine->lsf;
+		engine->standings = standings;
+		engine->lsf = lsf;
+	}
+	pthread_mutex_unlock(&lock);
+	ccr_standings_free(old);
+	ccr_lsf_rows_free(old_lsf);
+}
+
+void ccr_engine_rule(const struct ccr_engine *e, const struct ccr_settings *s,
+		     struct ccr_score_rule *rule)
+{
+	memcpy(rule->weight, s->weight, sizeof(rule->weight));
+	rule->base = e->config->base;
+	rule->whole = e->whole;
+}
+
+/* Compiles a read policy; the config belongs to *out afterwards, or is freed. */
+static int build(struct ccr_config *config, struct ccr_engine **out, struct ccr_error *err)
+{
+	struct ccr_engine *e = calloc(1, sizeof(*e));
+	struct ccr_policy_spec spec;
+	int rc;
+
+	if (!e) {
+		ccr_config_free(config);
+		return ccr_error_nomem(err);
+	}
+	e->config = config;
+	e->whole = !config->exact_points;
+	ccr_config_policy_spec(config, &spec);
+	rc = ccr_policy_compile(&spec, &e->cycle, err);
+	if (!rc)
+		rc = ccr_policy_compile(&spec, &e->set, err);
+	if (rc) {
+		engine_free(e);
+		return rc;
+	}
+	*out = e;
+	return CCR_OK;
+}
+
+static struct ccr_config_options options(const struct ccr_settings *s)
+{
+	struct ccr_config_options o = {.check_owner = true, .owner = s->slurm_uid};
+	time_t now = time(NULL);
+	struct tm tm;
+
+	o.year = localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
+	return o;
+}
+
+static char *accepted_path(const struct ccr_settings *s)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/ccr_policy.json", s->state_dir) < 0)
+		return NULL;
+	return path;
+}
+
+/* Keeps the text of the policy now in force for the next start. */
+static void keep(const struct ccr_settings *s, const struct ccr_config *config)
+{
+	struct ccr_error err;
+	char *path = accepted_path(s);
+
+	if (!path)
+		error("priority/ccr: out of memory, the accepted policy is not kept");
+	else if (ccr_atomic_write(path, config->text, config->text_len, 0600, &err))
+		error("priority/ccr: the accepted policy is not kept: %s", err.text);
+	free(path);
+}
+
+static void put(struct ccr_engine *e)
+{
+	struct ccr_engine *old;
+
+	pthread_mutex_lock(&lock);
+	old = engine;
+	engine = e;
+	pthread_mutex_unlock(&lock);
+	engine_free(old);
+}
+
+static void set_complaint(const char *text)
+{
+	free(complaint);
+	complaint = text ? strdup(text) : NULL;
+}
+
+/* The first start with a bad file: the policy that was last accepted, if one is kept. */
+static bool fall_back(const struct ccr_settings *s, struct ccr_error *err)
+{
+	struct ccr_config_options o = options(s);
+	struct ccr_config *config = NULL;
+	struct ccr_engine *e = NULL;
+	struct ccr_error again;
+	char *path = accepted_path(s);
+	int rc;
+
+	if (!path)
+		return false;
+	rc = ccr_config_load(path, &o, &config, &again);
+	if (!rc)
+		rc = build(config, &e, &again);
+	free(path);
+	if (rc) {
+		error("priority/ccr: no policy that was accepted before can be used: %s",
+		      again.text);
+		return false;
+	}
+	put(e);
+	error("priority/ccr: %s", err->text);
+	error("priority/ccr: running on with the last accepted policy");
+	return true;
+}
+
+/* True if this is, byte for byte, what was looked at last. */
+static bool known(const struct ccr_config *config)
+{
+	return seen && config->text_len == seen_len && memcmp(config->text, seen, seen_len) == 0;
+}
+
+static void remember(const struct ccr_config *config)
+{
+	free(seen);
+	seen_len = config->text_len;
+	seen = malloc(seen_len + 1);
+	if (seen)
+		memcpy(seen, config->text, seen_len);
+}
+
+static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e)
+{
+	bool first = engine == NULL;
+
+	for (size_t i = 0; i < e->config->n_warnings; i++)
+		info("priority/ccr: warning: %s", e->config->warnings[i].text);
+	info("priority/ccr: %s policy %s (%zu groups, base %" PRId64 ")",
+	     first ? "using" : "now using", s->conf_path, e->config->groups.count, e->config->base);
+	remember(e->config);
+	keep(s, e->config);
+	put(e);
+	set_complaint(NULL);
+}
+
+bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_error *err)
+{
+	struct ccr_config_options o = options(s);
+	struct ccr_config *config = NULL;
+	struct ccr_engine *e = NULL;
+	struct ccr_error mine;
+	int rc;
+
+	if (!err)
+		err = &mine;
+	rc = ccr_config_load(s->conf_path, &o, &config, err);
+	if (!rc && engine && !complaint && known(config)) {
+		ccr_config_free(config);
+		return true;
+	}
+	if (!rc)
+		rc = build(config, &e, err);
+	if (!rc) {
+		accept_policy(s, e);
+		return true;
+	}
+	if (!engine) {
+		set_complaint(err->text);
+		return fall_back(s, err);
+	}
+	if (!complaint || strcmp(complaint, err->text) != 0 || !periodic) {
+		error("priority/ccr: %s", err->text);
+		error("priority/ccr: %s is refused, the policy in force stays", s->conf_path);
+	} else {
+		error("priority/ccr: still running on the last accepted policy, as %s", err->text);
+	}
+	set_complaint(err->text);
+	return true;
+}
+
+void ccr_engine_fini(void)
+{
+	put(NULL);
+	free(seen);
+	seen = NULL;
+	seen_len = 0;
+	set_complaint(NULL);
+}

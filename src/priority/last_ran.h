@@ -1,0 +1,19 @@
+/*
+ * last_ran - priority_last_decay_ran in StateSaveLocation, read and written under Slurm's lock
+ *
+ * The same file as priority/multifactor's (core/last_ran.h). Neither call ever ends slurmctld:
+ * what goes wrong is logged as an error and usage goes on from what is known.
+ */
+#ifndef CCR_PRIORITY_LAST_RAN_H
+#define CCR_PRIORITY_LAST_RAN_H
+
+#include <stdbool.h>
+#include "core/last_ran.h"
+
+/* From the folder state_dir; both times 0 on a first start and when the file is damaged. */
+void ccr_last_ran_load(const char *state_dir, struct ccr_last_ran *out);
+
+/* A failure is logged once until a write succeeds again. False on failure. */
+bool ccr_last_ran_save(const char *state_dir, const struct ccr_last_ran *in, bool *complained);
+
+#endif

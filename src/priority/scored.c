@@ -1,0 +1,262 @@
+/* scored - see scored.h */
+#include "priority/scored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ccr_arena_clear(struct ccr_arena *a)
+{
+	a->n_slots = a->n_tres = 0;
+}
+
+void ccr_arena_free(struct ccr_arena *a)
+{
+	free(a->slot);
+	free(a->tres);
+	memset(a, 0, sizeof(*a));
+}
+
+/* Room for n more of them; the place of the first, or SIZE_MAX. */
+static size_t take(void **base, size_t *used, size_t *room, size_t n, size_t size)
+{
+	size_t at = *used;
+
+	if (at + n > *room) {
+		size_t want = (at + n) * 2 + 64;
+		void *more = realloc(*base, want * size);
+
+		if (!more)
+			return SIZE_MAX;
+		*base = more;
+		*room = want;
+	}
+	*used += n;
+	return at;
+}
+
+static size_t take_slots(struct ccr_arena *a, size_t n)
+{
+	void *base = a->slot;
+	size_t at = take(&base, &a->n_slots, &a->room_slots, n, sizeof(*a->slot));
+
+	a->slot = base;
+	return at;
+}
+
+static size_t take_tres(struct ccr_arena *a, size_t n)
+{
+	void *base = a->tres;
+	size_t at = take(&base, &a->n_tres, &a->room_tres, n, sizeof(*a->tres));
+
+	a->tres = base;
+	return at;
+}
+
+static const enum ccr_var slot_vars[CCR_SLOT_VARS] = {
+    CCR_VAR_QUEUE_PRIORITY, CCR_VAR_PARTITION_FACTOR, CCR_VAR_QOS_PRIORITY, CCR_VAR_QOS_FACTOR,
+    CCR_VAR_LSF_PRIORITY,   CCR_VAR_RUN_HOURS,	      CCR_VAR_STARTED};
+
+/* Exchanges the variables that a slot decides with the slot's own. */
+static void swap_slot(double *var, struct ccr_slot *slot)
+{
+	for (size_t i = 0; i < CCR_SLOT_VARS; i++) {
+		double v = var[slot_vars[i]];
+
+		var[slot_vars[i]] = slot->var[i];
+		slot->var[i] = v;
+	}
+}
+
+struct slots {
+	const struct ccr_sources *sources;
+	struct ccr_slot *slot;
+	int n;
+};
+
+static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos, int index,
+			void *arg)
+{
+	struct slots *c = arg;
+	const struct ccr_facts_site *site = &c->sources->site;
+	double var[CCR_VAR_COUNT] = {0};
+
+	if (index < 0 || index >= c->n)
+		return;
+	ccr_facts_partition(site, job, part, var);
+	ccr_facts_qos(site, qos, var);
+	swap_slot(var, &c->slot[index]);
+	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
+	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
+}
+
+bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
+		       struct ccr_arena *arena)
+{
+	const struct ccr_facts_site *site = &sources->site;
+	const struct ccr_settings *s = site->settings;
+	const slurmdb_qos_rec_t *qos = ccr_slurm_job_qos(job);
+	const char *user = ccr_facts_user(job);
+	int n = ccr_slurm_slot_count(job);
+
+	memset(out, 0, sizeof(*out));
+	out->job_id = job->job_id;
+	out->nice = job->details->nice;
+	out->site = job->site_factor;
+	out->accrue = job->details->accrue_time;
+	out->threshold = qos && (qos->flags & QOS_FLAG_ENFORCE_USAGE_THRES);
+	ccr_facts_job(site, job, out->var, &out->extra);
+	ccr_facts_partition(site, job, job->part_ptr, out->var);
+	ccr_facts_assoc(site, job, out->var);
+	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
+			   ccr_standings_owner(sources->standings, user), out->var);
+	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
+	if (s->tres.count) {
+		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
+		if (out->tres == SIZE_MAX)
+			return false;
+		out->has_tres = true;
+		out->extra.tres =
+		    ccr_tres_points(&s->tres, job, job->part_ptr, arena->tres + out->tres);
+	}
+	if (n > 0) {
+		struct slots c = {.sources = sources, .n = n};
+
+		out->slot = take_slots(arena, (size_t)n);
+		if (out->slot == SIZE_MAX)
+			return false;
+		out->n_slots = n;
+		c.slot = arena->slot + out->slot;
+		memset(c.slot, 0, sizeof(*c.slot) * (size_t)n);
+		ccr_slurm_each_slot(job, gather_slot, &c);
+	}
+	return true;
+}
+
+static void put_place(struct ccr_lsf_place place, double *var)
+{
+	var[CCR_VAR_RUN_HOURS] = place.run_hours;
+	var[CCR_VAR_STARTED] = place.started;
+	var[CCR_VAR_LSF_PRIORITY] = place.priority;
+}
+
+void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
+		    bool join)
+{
+	if (!lsf)
+		return;
+	put_place(ccr_lsf_rows_place(lsf, s->lsf, s->job_id, join), s->var);
+	for (int i = 0; i < s->n_slots; i++) {
+		struct ccr_slot *slot = &arena->slot[s->slot + (size_t)i];
+
+		swap_slot(s->var, slot);
+		put_place(ccr_lsf_rows_place(lsf, slot->lsf, s->job_id, join), s->var);
+		swap_slot(s->var, slot);
+	}
+}
+
+/*
+ * The priority that the job has in one slot. Any column may read what the slot decides, so all are
+ * evaluated there.
+ */
+static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *rule,
+		       struct ccr_scored *s, struct ccr_slot *slot)
+{
+	struct ccr_score_extra x = s->extra;
+	unsigned ignored[CCR_COLUMNS] = {0}; /* counted for the job itself already */
+	double factor[CCR_COLUMNS];
+	struct ccr_score score;
+
+	swap_slot(s->var, slot);
+	ccr_policy_eval(policy, s->var, factor, ignored);
+	swap_slot(s->var, slot);
+	x.tres = rule->whole ? ccr_score_round(slot->tres) : slot->tres;
+	ccr_score(rule, factor, &x, &score);
+	slot->priority = score.priority;
+}
+
+void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,
+			const struct ccr_settings *settings, struct ccr_scored *s,
+			struct ccr_arena *arena, unsigned *faults)
+{
+	double factor[CCR_COLUMNS];
+
+	if (rule->whole && s->has_tres) {
+		s->extra.tres = 0;
+		for (int i = 0; i < settings->tres.tres_cnt; i++) {
+			double *p = &arena->tres[s->tres + (size_t)i];
+
+			*p = ccr_score_round(*p);
+			s->extra.tres += *p;
+		}
+	}
+	ccr_policy_eval(policy, s->var, factor, faults);
+	ccr_score(rule, factor, &s->extra, &s->score);
+	for (int i = 0; i < s->n_slots; i++)
+		score_slot(policy, rule, s, &arena->slot[s->slot + (size_t)i]);
+}
+
+bool ccr_scored_fresh(const struct ccr_scored *s, const job_record_t *job)
+{
+	return job->details && job->details->nice == s->nice && job->site_factor == s->site &&
+	       job->details->accrue_time == s->accrue && ccr_slurm_slot_count(job) == s->n_slots;
+}
+
+/* priority_tres and tres_weights, allocated once and again only when their length changes. */
+static void store_tres(const struct ccr_settings *settings, const struct ccr_scored *s,
+		       const struct ccr_arena *arena, ccr_slurm_factors_t *f)
+{
+	uint32_t n = s->has_tres ? (uint32_t)settings->tres.tres_cnt : 0;
+
+	if (f->tres_cnt != n || (n && !f->priority_tres)) {
+		xfree(f->priority_tres);
+		xfree(f->tres_weights);
+		f->tres_cnt = n;
+		if (n) {
+			f->priority_tres = xcalloc(n, sizeof(double));
+			f->tres_weights = xcalloc(n, sizeof(double));
+		}
+	}
+	if (n) {
+		memcpy(f->priority_tres, arena->tres + s->tres, n * sizeof(double));
+		memcpy(f->tres_weights, settings->weight_tres, n * sizeof(double));
+	}
+}
+
+uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+			  const struct ccr_arena *arena, job_record_t *job)
+{
+	bool incr = (settings->flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
+	const double *p = s->score.points;
+	ccr_slurm_factors_t *f = job->prio_factors;
+	int count = 0;
+
+	if (!f)
+		f = job->prio_factors = xmalloc(sizeof(*f));
+	f->priority_age = p[CCR_COL_AGE];
+	f->priority_assoc = p[CCR_COL_ASSOC];
+	f->priority_js = p[CCR_COL_JOBSIZE];
+	f->priority_part = p[CCR_COL_PARTITION];
+	f->priority_qos = p[CCR_COL_QOS];
+	f->priority_site = (uint32_t)((int64_t)p[CCR_COL_SITE] + NICE_OFFSET);
+	f->nice = s->nice;
+	/*
+	 * slurmctld compares this field with the QOS's UsageThreshold: there it must be what
+	 * priority/multifactor would put there. sprio's list (sprio_list.c) gets the column of such
+	 * a job back as what is missing to its priority.
+	 */
+	f->priority_fs = s->threshold
+			     ? settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR]
+			     : p[CCR_COL_FAIRSHARE];
+	store_tres(settings, s, arena, f);
+	if (s->n_slots) {
+		uint32_t *slots = ccr_slurm_slots(job, &count);
+
+		for (int i = 0; slots && i < count && i < s->n_slots; i++) {
+			uint32_t priority = arena->slot[s->slot + (size_t)i].priority;
+
+			if (!incr || slots[i] < priority)
+				slots[i] = priority;
+		}
+	}
+	return s->score.priority;
+}

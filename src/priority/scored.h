@@ -1,0 +1,90 @@
+/*
+ * scored - a job on its way from facts to points and back into its record
+ *
+ * Gathered under read locks, scored without any, stored under the job write lock. priority_p_set
+ * does the three in one go for a single job.
+ *
+ * A job queued with several (partition, QOS) pairs has a slot for each; slots and TRES points of
+ * all jobs of a cycle lie in one arena, so that a cycle allocates nothing once it has grown.
+ */
+#ifndef CCR_PRIORITY_SCORED_H
+#define CCR_PRIORITY_SCORED_H
+
+#include "core/score.h"
+#include "priority/facts.h"
+#include "priority/lsf_rows.h"
+
+/* The variables that another partition or QOS changes. */
+#define CCR_SLOT_VARS 7
+
+struct ccr_slot {
+	double var[CCR_SLOT_VARS]; /* see swap_slot() */
+	double tres;		   /* weighted sum in that partition */
+	struct ccr_lsf_pair *lsf;
+	uint32_t priority;
+};
+
+struct ccr_scored {
+	uint32_t job_id;
+	uint32_t nice; /* as in the record: a change since then makes the score stale */
+	uint32_t site; /* likewise */
+	time_t accrue; /* likewise */
+	int n_slots;   /* 0: one partition */
+	size_t slot;   /* first in the arena */
+	size_t tres;   /* first in the arena; tres_cnt doubles */
+	bool has_tres;
+	bool threshold;		  /* QOS with EnforceUsageThreshold: see store.c */
+	struct ccr_lsf_pair *lsf; /* NULL where the policy does not ask for it */
+	double var[CCR_VAR_COUNT];
+	struct ccr_score_extra extra;
+	struct ccr_score score;
+};
+
+/* Grows by itself; zero to start with. */
+struct ccr_arena {
+	struct ccr_slot *slot;
+	size_t n_slots, room_slots;
+	double *tres;
+	size_t n_tres, room_tres;
+};
+
+void ccr_arena_clear(struct ccr_arena *a);
+void ccr_arena_free(struct ccr_arena *a);
+
+/* Where the facts come from besides the job. */
+struct ccr_sources {
+	struct ccr_facts_site site;
+	const struct ccr_standings *standings; /* NULL: none, all group terms are 0 */
+	struct ccr_lsf_table *lsf;	       /* NULL: not asked for */
+};
+
+/*
+ * Gathers a pending job. Locks: job R (W where slots are to be sorted: up to 24.05), node R, part
+ * R, assoc_mgr assoc R and qos R. False: out of memory.
+ */
+bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
+		       struct ccr_arena *arena);
+
+/*
+ * Fills in LSF's variables: between gathering and scoring. No lock but the table's. join: a job
+ * that the table does not know is counted there from now on.
+ */
+void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
+		    bool join);
+
+/* Scores it; no lock. faults[CCR_COLUMNS] counts what had no finite value. */
+void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,
+			const struct ccr_settings *settings, struct ccr_scored *s,
+			struct ccr_arena *arena, unsigned *faults);
+
+/*
+ * Writes the columns to the job's record and returns its priority, which the caller stores (or
+ * hands back to slurmctld). Slots are written here. Job W, part R.
+ */
+uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+			  const struct ccr_arena *arena, job_record_t *job);
+
+/* Is the record still what was gathered? Job R. */
+bool ccr_scored_fresh(const struct ccr_scored *s, const job_record_t *job);
+
+#endif

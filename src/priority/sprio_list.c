@@ -1,0 +1,127 @@
+/* sprio_list - see sprio_list.h */
+#include "priority/sprio_list.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "core/policy.h"
+#include "core/score.h"
+
+struct context {
+	const struct ccr_sprio_rule *rule;
+	const ccr_slurm_request_t *request;
+	ccr_slurm_list_t *rows;
+};
+
+/* The sum of all columns but one partition's and the fairshare column. */
+static double rest(const ccr_slurm_factors_t *f)
+{
+	double s = f->priority_age + f->priority_assoc + f->priority_js + f->priority_qos +
+		   ((double)f->priority_site - NICE_OFFSET) - ((double)f->nice - NICE_OFFSET);
+
+	for (uint32_t i = 0; i < f->tres_cnt; i++)
+		s += f->priority_tres[i];
+	return s;
+}
+
+/* slurmctld keeps another number in the fairshare field of such a job (scored.c). */
+static bool has_threshold(const job_record_t *job)
+{
+	return job->qos_ptr && (job->qos_ptr->flags & QOS_FLAG_ENFORCE_USAGE_THRES);
+}
+
+static double partition_points(const struct ccr_sprio_rule *rule, const part_record_t *part)
+{
+	return rule->weight_partition * (rule->flags & PRIORITY_FLAGS_NO_NORMAL_PART
+					     ? part->priority_job_factor
+					     : part->norm_priority);
+}
+
+static double qos_points(const struct ccr_sprio_rule *rule, const slurmdb_qos_rec_t *qos)
+{
+	double p;
+
+	if (!qos || !qos->usage)
+		return 0;
+	p = rule->weight_qos * (rule->flags & PRIORITY_FLAGS_NO_NORMAL_QOS
+				    ? (double)qos->priority
+				    : qos->usage->norm_priority);
+	return rule->whole ? ccr_score_round(p) : p;
+}
+
+/*
+ * The columns of a job in one of its partitions. Its priority there is known, the points of that
+ * partition alone are not kept: they are what is missing.
+ */
+static void fit_slot(const struct context *c, const job_record_t *job, const part_record_t *part,
+		     const slurmdb_qos_rec_t *qos, int index, ccr_slurm_factors_t *f)
+{
+	int count = 0;
+	const uint32_t *slots = ccr_slurm_slots_peek(job, &count);
+
+	if (!slots || index >= count)
+		return;
+	if (qos != job->qos_ptr)
+		f->priority_qos = qos_points(c->rule, qos);
+	if (c->rule->whole)
+		f->priority_part = slots[index] - rest(f) - f->priority_fs;
+	else
+		f->priority_part = partition_points(c->rule, part);
+}
+
+static void add_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos, int index,
+		     void *arg)
+{
+	struct context *c = arg;
+	ccr_slurm_factors_t f;
+
+	if (!part || !ccr_slurm_request_wants(c->request, job, part))
+		return;
+	if (job->direct_set_prio || !job->prio_factors) {
+		ccr_slurm_rows_add(c->rows, job, part, qos, NULL);
+		return;
+	}
+	f = *job->prio_factors; /* its arrays stay the job's: rows_add copies them */
+	if (has_threshold(job))
+		f.priority_fs = job->priority - rest(&f) - f.priority_part;
+	if (index >= 0)
+		fit_slot(c, job, part, qos, index, &f);
+	ccr_slurm_rows_add(c->rows, job, part, qos, &f);
+}
+
+static bool shown(const struct ccr_sprio_rule *s, const job_record_t *job, time_t now)
+{
+	time_t eligible;
+
+	if (!job->details || job->priority == 0 || IS_JOB_REVOKED(job))
+		return false;
+	if (!(s->flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && !IS_JOB_PENDING(job))
+		return false;
+	if (!job->part_ptr && !job->part_ptr_list)
+		return false;
+	eligible = s->flags & PRIORITY_FLAGS_ACCRUE_ALWAYS ? job->details->submit_time
+							   : job->details->begin_time;
+	return eligible && eligible <= now;
+}
+
+ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
+				 const ccr_slurm_request_t *request, uid_t uid)
+{
+	struct context c = {.rule = rule, .request = request};
+	time_t now = time(NULL);
+	ccr_slurm_list_itr_t *it;
+	job_record_t *job;
+
+	if (!job_list || !list_count(job_list))
+		return NULL;
+	c.rows = ccr_slurm_rows_create();
+	it = list_iterator_create(job_list);
+	while ((job = list_next(it))) {
+		if (shown(rule, job, now) && ccr_slurm_may_see(job, uid))
+			ccr_slurm_each_slot(job, add_slot, &c);
+	}
+	list_iterator_destroy(it);
+	if (!list_count(c.rows))
+		FREE_NULL_LIST(c.rows);
+	return c.rows;
+}

@@ -1,0 +1,46 @@
+/* sccr - one command, several tools: scores, explanations and simulations of the queue */
+#include <stdio.h>
+#include <string.h>
+
+#include "sccr/sccr.h"
+
+static const struct sccr_command commands[] = {
+    {"check", sccr_check, "validate a policy file and print it as it is understood"},
+    {"simulate", sccr_simulate, "replay a workload under a policy and see what it comes to"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void help(FILE *out)
+{
+	fputs("usage: sccr COMMAND [OPTIONS]\n\n", out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs(
+	    "\n`sccr COMMAND --help` lists a command's options, `man sccr-COMMAND` explains them.\n"
+	    "Exit status: 0 success, 1 bad input or result, 2 wrong use.\n",
+	    out);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		help(stderr);
+		return SCCR_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		help(stdout);
+		return SCCR_OK;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("sccr " CCR_VERSION);
+		return SCCR_OK;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "sccr: no command \"%s\": see `sccr --help`\n", name);
+	return SCCR_USAGE;
+}

@@ -1,0 +1,497 @@
+/* sim_engine - see sim_engine.h */
+#include "sccr/sim_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/sim_record.h"
+
+static int grow(void *array, uint32_t *room, uint32_t need, size_t size)
+{
+	void **p = array, *q;
+	uint32_t to = *room ? *room : 64;
+
+	if (need <= *room)
+		return 0;
+	while (to < need)
+		to *= 2;
+	q = realloc(*p, to * size);
+	if (!q)
+		return -1;
+	*p = q;
+	*room = to;
+	return 0;
+}
+
+static struct sim_job *job_new(struct sim *s)
+{
+	struct sim_job *j = s->unused;
+
+	if (j)
+		s->unused = j->next;
+	else
+		j = malloc(sizeof(*j));
+	if (j && ++s->live > s->live_max)
+		s->live_max = s->live;
+	return j;
+}
+
+static void job_drop(struct sim *s, struct sim_job *j)
+{
+	free(j->pick);
+	j->pick = NULL;
+	j->next = s->unused;
+	s->unused = j;
+	s->live--;
+}
+
+/* GPUs of a node that are free as a whole, and those that no job can get at. */
+static void node_levels(const struct sim *s, uint32_t i, uint64_t *whole, uint64_t *stranded)
+{
+	const struct sim_node *n = &s->cluster->node[i];
+	const struct sim_free *f = &s->free[i];
+	uint32_t free_gpus = sim_gpus(f->gpus), all = sim_gpus(n->gpus);
+
+	*whole = free_gpus == all ? all : 0;
+	*stranded = free_gpus && (!f->cpus || (!f->mem && n->mem > 1)) ? free_gpus : 0;
+}
+
+/* sign -1 takes the pick out of what is free, +1 gives it back. */
+static void apply(struct sim *s, const struct sim_pick *p, int sign)
+{
+	struct sim_free *f = &s->free[p->node];
+	struct sim_levels *l = &s->levels;
+	uint64_t whole, stranded;
+
+	node_levels(s, p->node, &whole, &stranded);
+	l->gpus_whole -= whole;
+	l->gpus_stranded -= stranded;
+	if (sign < 0) {
+		f->cpus -= p->cpus;
+		f->mem -= p->mem;
+		f->jobs++;
+	} else {
+		f->cpus += p->cpus;
+		f->mem += p->mem;
+		f->jobs--;
+	}
+	for (int k = 0; k < SIM_NODE_TYPES; k++)
+		f->gpus[k] =
+		    (uint16_t)(sign < 0 ? f->gpus[k] - p->gpus[k] : f->gpus[k] + p->gpus[k]);
+	node_levels(s, p->node, &whole, &stranded);
+	l->gpus_whole += whole;
+	l->gpus_stranded += stranded;
+}
+
+static bool has(const struct sim_free *f, const struct sim_pick *p)
+{
+	bool ok = f->cpus >= p->cpus && f->mem >= p->mem;
+
+	for (int k = 0; k < SIM_NODE_TYPES; k++)
+		ok = ok && f->gpus[k] >= p->gpus[k];
+	return ok;
+}
+
+bool sim_take(const struct sim_cluster *c, uint32_t node, const struct sim_free *f,
+	      const struct sim_demand *d, bool last, struct sim_pick *out)
+{
+	const struct sim_node *n = &c->node[node];
+	uint32_t need = d->gpus, cpus = last ? d->last_cpus : d->cpus;
+
+	if (f->cpus < cpus || f->mem < d->mem)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->node = node;
+	out->cpus = cpus;
+	out->mem = d->mem;
+	for (int k = 0; k < n->ntypes && need; k++) {
+		uint32_t g = f->gpus[k] < need ? f->gpus[k] : need;
+
+		if (d->gpu_type != SIM_ANY_TYPE && d->gpu_type != n->type[k])
+			continue;
+		out->gpus[k] = (uint16_t)g;
+		need -= g;
+	}
+	return !need;
+}
+
+bool sim_before(const struct sim *s, const struct sim_job *a, const struct sim_job *b)
+{
+	uint32_t ta = s->cluster->part[a->home].tier, tb = s->cluster->part[b->home].tier;
+
+	if (s->scorer && ta != tb)
+		return ta > tb;
+	if (s->scorer && a->score != b->score)
+		return a->score > b->score;
+	if (a->submit != b->submit)
+		return a->submit < b->submit;
+	return a->serial < b->serial;
+}
+
+int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
+	      bool filler, struct ccr_error *err)
+{
+	struct sim_levels *l = &s->levels;
+
+	for (uint32_t i = 0; i < npick; i++)
+		if (!has(&s->free[pick[i].node], &pick[i]))
+			return ccr_error_set(
+			    err, CCR_EINVAL, 0,
+			    "scheduler %s started job %s on %s, which does not have the room",
+			    s->sched->name, j->id, s->cluster->node[pick[i].node].name);
+	j->pick = npick ? malloc(npick * sizeof(*pick)) : NULL;
+	if ((npick && !j->pick) || grow(&s->running, &s->running_room, s->nrunning + 1, sizeof(j)))
+		return ccr_error_nomem(err);
+	if (npick)
+		memcpy(j->pick, pick, npick * sizeof(*pick));
+	j->npick = npick;
+	for (uint32_t i = 0; i < npick; i++)
+		apply(s, &pick[i], -1);
+	j->state = SIM_RUNNING;
+	j->filler = filler;
+	j->start = s->now;
+	j->end = s->now + j->runtime;
+	j->planned_end = j->limit >= SIM_NEVER - s->now ? SIM_NEVER : s->now + j->limit;
+	j->slot = s->nrunning;
+	s->running[s->nrunning++] = j;
+	l->cpus_used += sim_job_cpus(j);
+	l->gpus_used += sim_job_gpus(j);
+	s->queued_gpu -= j->demand.gpus > 0;
+	if (sim_heap_push(&s->ends, j->end, j) || sim_figures_start(s->figures, j))
+		return ccr_error_nomem(err);
+	if (s->sched->started)
+		s->sched->started(s->sched->state, s, j);
+	if (s->scorer && s->scorer->started)
+		s->scorer->started(s->scorer->state, s, j);
+	return s->record ? sim_record_start(s->record, s, j, err) : CCR_OK;
+}
+
+int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
+	     uint32_t npick, struct ccr_error *err)
+{
+	struct sim_booking *b;
+
+	if (grow(&s->booking, &s->booking_room, s->bookings + 1, sizeof(*b)))
+		return ccr_error_nomem(err);
+	b = &s->booking[s->bookings];
+	b->pick = malloc((npick ? npick : 1) * sizeof(*pick));
+	if (!b->pick)
+		return ccr_error_nomem(err);
+	if (npick)
+		memcpy(b->pick, pick, npick * sizeof(*pick));
+	b->npick = npick;
+	b->job = j;
+	b->start = start;
+	s->bookings++;
+	j->booking = start;
+	if (j->first_booking < 0) {
+		j->first_booking = start;
+		s->figures->bookings++;
+	}
+	return CCR_OK;
+}
+
+static void clear_bookings(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->bookings; i++) {
+		s->booking[i].job->booking = -1;
+		free(s->booking[i].pick);
+	}
+	s->bookings = 0;
+}
+
+/* Into the queue at its place. */
+static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	uint32_t lo = 0, hi = s->queued;
+
+	if (grow(&s->queue, &s->queue_room, s->queued + 1, sizeof(j)))
+		return ccr_error_nomem(err);
+	j->state = SIM_PENDING;
+	j->eligible = s->now;
+	if (s->scorer && s->scorer->score && s->scorer->score(s->scorer->state, s, j, err))
+		return err ? err->code : CCR_EINVAL;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (sim_before(s, j, s->queue[mid]))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	memmove(s->queue + lo + 1, s->queue + lo, (s->queued - lo) * sizeof(j));
+	s->queue[lo] = j;
+	s->queued++;
+	s->queued_gpu += j->demand.gpus > 0;
+	s->figures->submitted++;
+	if (s->queued > s->figures->queue_max)
+		s->figures->queue_max = s->queued;
+	s->dirty = true;
+	if (s->sched->queued && s->sched->queued(s->sched->state, s, j, err))
+		return err ? err->code : CCR_EINVAL;
+	return s->record ? sim_record_submit(s->record, s, j, err) : CCR_OK;
+}
+
+/* A job of the file: into the queue, or held back until the one that it follows has ended. */
+static int submit(struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct sim_job *before = NULL;
+
+	if (s->workload->format == SIM_FORMAT_SWF) {
+		uint64_t number = strtoull(j->id, NULL, 10);
+		struct sim_job *same;
+
+		if (j->after)
+			HASH_FIND(hh, s->numbered, &j->after, sizeof(j->after), before);
+		HASH_FIND(hh, s->numbered, &number, sizeof(number), same);
+		j->number = number;
+		if (!same)
+			HASH_ADD(hh, s->numbered, number, sizeof(j->number), j);
+	}
+	if (before && before != j) {
+		j->next = before->waiting;
+		before->waiting = j;
+		return CCR_OK;
+	}
+	return enqueue(s, j, err);
+}
+
+static int end_job(struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct sim_levels *l = &s->levels;
+	int rc = CCR_OK;
+
+	for (uint32_t i = 0; i < j->npick; i++)
+		apply(s, &j->pick[i], +1);
+	l->cpus_used -= sim_job_cpus(j);
+	l->gpus_used -= sim_job_gpus(j);
+	s->running[j->slot] = s->running[--s->nrunning];
+	s->running[j->slot]->slot = j->slot;
+	j->state = SIM_ENDED;
+	s->dirty = true;
+	sim_figures_end(s->figures, j, s->now);
+	if (s->sched->ended)
+		s->sched->ended(s->sched->state, s, j);
+	if (s->scorer && s->scorer->ended)
+		s->scorer->ended(s->scorer->state, s, j);
+	if (s->jobs_out)
+		sim_record_csv(s->jobs_out, s, j);
+	if (s->record)
+		rc = sim_record_end(s->record, s, j, err);
+	if (j->hh.tbl)
+		HASH_DEL(s->numbered, j);
+	for (struct sim_job *w = j->waiting, *next; w; w = next) {
+		sim_time t = s->now + w->think;
+
+		next = w->next;
+		if (t > w->submit)
+			w->submit = t;
+		if (sim_heap_push(&s->delayed, w->submit, w))
+			return ccr_error_nomem(err);
+	}
+	job_drop(s, j);
+	return rc;
+}
+
+static int by_priority(const void *a, const void *b, void *arg)
+{
+	const struct sim_job *x = *(struct sim_job *const *)a, *y = *(struct sim_job *const *)b;
+
+	return x == y ? 0 : sim_before(arg, x, y) ? -1 : 1;
+}
+
+static int score_all(struct sim *s, struct ccr_error *err)
+{
+	struct sim_scorer *c = s->scorer;
+	int rc = c->tick ? c->tick(c->state, s, err) : CCR_OK;
+
+	for (uint32_t i = 0; !rc && c->score && i < s->queued; i++)
+		rc = c->score(c->state, s, s->queue[i], err);
+	if (!rc)
+		qsort_r(s->queue, s->queued, sizeof(*s->queue), by_priority, s);
+	return rc;
+}
+
+static int run_cycle(struct sim *s, struct ccr_error *err)
+{
+	uint32_t kept = 0;
+	int rc;
+
+	clear_bookings(s);
+	s->dirty = false;
+	s->cycles++;
+	rc = s->sched->cycle(s->sched->state, s, err);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < s->queued; i++)
+		if (s->queue[i]->state == SIM_PENDING)
+			s->queue[kept++] = s->queue[i];
+	s->queued = kept;
+	return s->record ? sim_record_cycle(s->record, s, err) : CCR_OK;
+}
+
+/* Reads one job ahead. */
+static int look_ahead(struct sim *s, struct ccr_error *err)
+{
+	int rc = sim_workload_next(s->workload, &s->ahead, err);
+
+	s->have_ahead = rc > 0;
+	return rc < 0 ? CCR_EIO : CCR_OK;
+}
+
+static sim_time next_event(const struct sim *s)
+{
+	sim_time t = s->have_ahead ? s->ahead.submit : SIM_NEVER, u = sim_heap_time(&s->ends);
+
+	t = u < t ? u : t;
+	u = sim_heap_time(&s->delayed);
+	t = u < t ? u : t;
+	if (s->sched->wake) {
+		u = s->sched->wake(s->sched->state, s);
+		t = u < t ? u : t;
+	}
+	if (s->dirty && s->cycle && s->next_cycle < t)
+		t = s->next_cycle;
+	/* scores are refreshed only while somebody waits and something can still happen */
+	if (s->queued && s->scorer && s->scorer->period && t < SIM_NEVER && s->next_period < t)
+		t = s->next_period;
+	return t;
+}
+
+static int events_at(struct sim *s, struct ccr_error *err)
+{
+	int rc = CCR_OK;
+
+	while (!rc && sim_heap_time(&s->ends) <= s->now)
+		rc = end_job(s, sim_heap_pop(&s->ends), err);
+	while (!rc && sim_heap_time(&s->delayed) <= s->now)
+		rc = enqueue(s, sim_heap_pop(&s->delayed), err);
+	while (!rc && s->have_ahead && s->ahead.submit <= s->now) {
+		struct sim_job *j = job_new(s);
+
+		if (!j)
+			return ccr_error_nomem(err);
+		*j = s->ahead;
+		rc = submit(s, j, err);
+		if (!rc)
+			rc = look_ahead(s, err);
+	}
+	return rc;
+}
+
+static int one_step(struct sim *s, struct ccr_error *err)
+{
+	struct sim_levels *l = &s->levels;
+	int rc;
+
+	l->gpu_job_waits = s->queued_gpu > 0;
+	l->job_waits = s->queued > 0;
+	sim_figures_pass(s->figures, s->now, l, s->queued);
+	rc = events_at(s, err);
+	if (!rc && s->scorer && s->scorer->period && s->now >= s->next_period) {
+		rc = score_all(s, err);
+		s->next_period = s->now + s->scorer->period;
+		s->dirty |= s->queued > 0;
+	}
+	if (rc)
+		return rc;
+	if (s->sched->wake && s->sched->wake(s->sched->state, s) <= s->now)
+		s->dirty = true;
+	if (!s->dirty || (s->cycle && s->now < s->next_cycle))
+		return CCR_OK;
+	rc = run_cycle(s, err);
+	if (s->cycle)
+		s->next_cycle = (s->now / s->cycle + 1) * s->cycle;
+	return rc;
+}
+
+static int begin(struct sim *s, struct ccr_error *err)
+{
+	struct sim_levels *l = &s->levels;
+
+	memset(l, 0, sizeof(*l));
+	s->free = calloc(s->cluster->nodes, sizeof(*s->free));
+	if (!s->free)
+		return ccr_error_nomem(err);
+	for (uint32_t i = 0; i < s->cluster->nodes; i++) {
+		uint64_t whole, stranded;
+
+		s->free[i].cpus = s->cluster->node[i].cpus;
+		s->free[i].mem = s->cluster->node[i].mem;
+		memcpy(s->free[i].gpus, s->cluster->node[i].gpus, sizeof(s->free[i].gpus));
+		node_levels(s, i, &whole, &stranded);
+		l->gpus_whole += whole;
+		l->gpus_stranded += stranded;
+	}
+	return look_ahead(s, err);
+}
+
+int sim_run(struct sim *s, struct ccr_error *err)
+{
+	int rc = begin(s, err);
+	unsigned n = 0;
+
+	while (!rc) {
+		sim_time t = next_event(s);
+
+		if (t >= SIM_NEVER)
+			break;
+		if (s->stop && *s->stop) {
+			s->interrupted = true;
+			break;
+		}
+		s->now = t;
+		rc = one_step(s, err);
+		if (s->progress && !(++n & 255))
+			s->progress(s->progress_arg, s);
+	}
+	if (!rc)
+		sim_figures_pass(s->figures, s->now, &s->levels, s->queued);
+	for (uint32_t i = 0; i < s->nrunning; i++)
+		sim_figures_end(s->figures, s->running[i], s->now);
+	s->figures->cycles = s->cycles;
+	s->figures->live_max = s->live_max;
+	s->figures->interrupted = s->interrupted;
+	if (!rc && !s->interrupted && s->queued)
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "scheduler %s: %u jobs never started, the first is job %s",
+				     s->sched->name, s->queued, s->queue[0]->id);
+	return rc;
+}
+
+void sim_free(struct sim *s)
+{
+	struct sim_job *j, *next;
+
+	clear_bookings(s);
+	HASH_CLEAR(hh, s->numbered);
+	for (uint32_t i = 0; i < s->nrunning; i++) {
+		for (j = s->running[i]->waiting; j; j = next) {
+			next = j->next;
+			free(j);
+		}
+		free(s->running[i]->pick);
+		free(s->running[i]);
+	}
+	for (uint32_t i = 0; i < s->queued; i++) {
+		if (s->queue[i]->state == SIM_PENDING) {
+			for (j = s->queue[i]->waiting; j; j = next) {
+				next = j->next;
+				free(j);
+			}
+			free(s->queue[i]);
+		}
+	}
+	for (uint32_t i = 0; i < s->delayed.n; i++)
+		free(s->delayed.at[i].job);
+	for (j = s->unused; j; j = next) {
+		next = j->next;
+		free(j);
+	}
+	sim_heap_free(&s->ends);
+	sim_heap_free(&s->delayed);
+	free(s->queue);
+	free(s->running);
+	free(s->booking);
+	free(s->free);
+}

@@ -1,0 +1,285 @@
+/* sim_model - see sim_model.h */
+#include "sccr/sim_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/sim_plan.h"
+#include "sccr/sim_refused.h"
+
+struct model {
+	struct sim_plan *plan;
+	uint32_t depth, max_test;
+	bool strict, whole;
+	bool failed;
+	struct sim_pick *pick; /* room for every node of the cluster */
+	struct sim_refused refused;
+	struct sim_heap due; /* recorded: who starts when */
+	/* conservative: what was promised; sim_job.mark is the index + 1 */
+	struct promise {
+		struct sim_job *job;
+		sim_time start;
+		struct sim_pick *pick;
+	} * promise;
+	uint32_t promises, promise_room;
+	bool released; /* a job ended since the last cycle */
+};
+
+static int refuse(struct model *m, const struct sim *s, const struct sim_job *j)
+{
+	uint32_t n = 0;
+	struct sim_pick pick;
+
+	for (uint32_t i = 0; i < s->cluster->nodes && n < j->demand.nodes; i++)
+		n += sim_allowed(s->cluster, j, i) &&
+		     sim_take(s->cluster, i, &s->free[i], &j->demand, false, &pick);
+	return sim_refused_add(&m->refused, j, n < j->demand.nodes);
+}
+
+static bool all_full(const struct sim *s)
+{
+	return s->levels.cpus_used >= s->cluster->cpus;
+}
+
+static int cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+	uint32_t booked = 0, passed = 0;
+
+	sim_refused_clear(&m->refused);
+	sim_plan_clear(m->plan);
+	for (uint32_t i = 0; i < s->queued && i < m->max_test; i++) {
+		struct sim_job *j = s->queue[i];
+		sim_time start;
+
+		if (booked >= m->depth && all_full(s))
+			break;
+		if (!sim_refused_match(&m->refused, s->cluster, j, false)) {
+			if (sim_plan_now(m->plan, s, j, m->pick)) {
+				int rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+
+				if (rc)
+					return rc;
+				if (m->failed)
+					return ccr_error_nomem(err);
+				continue;
+			}
+			if (sim_plan_failed(m->plan))
+				return ccr_error_nomem(err);
+			if (refuse(m, s, j))
+				return ccr_error_nomem(err);
+		}
+		passed++;
+		if (m->strict)
+			break;
+		if (booked >= m->depth)
+			continue;
+		start = sim_plan_earliest(m->plan, s, j, m->pick);
+		if (sim_plan_failed(m->plan))
+			return ccr_error_nomem(err);
+		if (start >= SIM_NEVER)
+			continue;
+		booked++;
+		if (sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, m->whole))
+			return ccr_error_nomem(err);
+		if (sim_book(s, j, start, m->pick, j->demand.nodes, err))
+			return CCR_ENOMEM;
+	}
+	return CCR_OK;
+}
+
+/* --- conservative: bookings are kept from cycle to cycle --- */
+
+static void forget(struct model *m, struct sim_job *j)
+{
+	uint32_t i = j->mark - 1;
+
+	sim_plan_unbook(m->plan, j, m->promise[i].pick, j->demand.nodes);
+	free(m->promise[i].pick);
+	m->promise[i] = m->promise[--m->promises];
+	m->promise[i].job->mark = i + 1;
+	j->mark = 0;
+}
+
+static int promise(struct model *m, struct sim_job *j, sim_time start, struct ccr_error *err)
+{
+	struct promise *p;
+	size_t size = j->demand.nodes * sizeof(*m->pick);
+
+	if (m->promises == m->promise_room) {
+		uint32_t room = m->promise_room ? 2 * m->promise_room : 64;
+
+		p = realloc(m->promise, room * sizeof(*p));
+		if (!p)
+			return ccr_error_nomem(err);
+		m->promise = p;
+		m->promise_room = room;
+	}
+	p = &m->promise[m->promises];
+	p->pick = malloc(size);
+	if (!p->pick || sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, false)) {
+		free(p->pick);
+		return ccr_error_nomem(err);
+	}
+	memcpy(p->pick, m->pick, size);
+	p->job = j;
+	p->start = start;
+	j->mark = ++m->promises;
+	return CCR_OK;
+}
+
+static int keep_cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+	uint32_t passed = 0;
+	int rc = CCR_OK;
+
+	for (uint32_t i = 0; !rc && i < s->queued && i < m->max_test; i++) {
+		struct sim_job *j = s->queue[i];
+		sim_time start;
+
+		passed++;
+		if (j->mark && !m->released && m->promise[j->mark - 1].start > s->now)
+			continue;
+		if (!j->mark && m->promises >= m->depth)
+			continue;
+		if (j->mark)
+			forget(m, j);
+		start = sim_plan_earliest(m->plan, s, j, m->pick);
+		if (sim_plan_failed(m->plan))
+			return ccr_error_nomem(err);
+		if (start > s->now) {
+			rc = start < SIM_NEVER ? promise(m, j, start, err) : CCR_OK;
+			continue;
+		}
+		passed--;
+		rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+		if (m->failed)
+			return ccr_error_nomem(err);
+	}
+	m->released = false;
+	for (uint32_t i = 0; !rc && i < m->promises; i++)
+		rc = sim_book(s, m->promise[i].job, m->promise[i].start, m->promise[i].pick,
+			      m->promise[i].job->demand.nodes, err);
+	return rc;
+}
+
+static void started(void *state, struct sim *s, const struct sim_job *j)
+{
+	struct model *m = state;
+
+	(void)s;
+	m->failed |= sim_plan_run(m->plan, j) != 0;
+}
+
+static void ended(void *state, struct sim *s, const struct sim_job *j)
+{
+	struct model *m = state;
+
+	(void)s;
+	m->released = true;
+	sim_plan_end(m->plan, j);
+}
+
+static void model_free(void *state)
+{
+	struct model *m = state;
+
+	if (!m)
+		return;
+	sim_plan_free(m->plan);
+	for (uint32_t i = 0; i < m->promises; i++)
+		free(m->promise[i].pick);
+	free(m->promise);
+	sim_heap_free(&m->due);
+	sim_refused_free(&m->refused);
+	free(m->pick);
+	free(m);
+}
+
+static int recorded_queued(void *state, struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct model *m = state;
+
+	if (j->recorded_wait < 0)
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "scheduler recorded: the workload does not say when job %s started", j->id);
+	(void)s;
+	return sim_heap_push(&m->due, j->submit + j->recorded_wait, j) ? ccr_error_nomem(err)
+								       : CCR_OK;
+}
+
+static sim_time recorded_wake(void *state, const struct sim *s)
+{
+	struct model *m = state;
+
+	(void)s;
+	return sim_heap_time(&m->due);
+}
+
+static int recorded_cycle(void *state, struct sim *s, struct ccr_error *err)
+{
+	struct model *m = state;
+
+	while (sim_heap_time(&m->due) <= s->now) {
+		int rc = sim_start(s, sim_heap_pop(&m->due), NULL, 0, false, err);
+
+		if (rc)
+			return rc;
+	}
+	return CCR_OK;
+}
+
+int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim *s,
+		  const struct sim_model_options *o, struct ccr_error *err)
+{
+	static const struct {
+		const char *name;
+		uint32_t depth; /* at most */
+		bool strict, whole, recorded;
+		int (*cycle)(void *state, struct sim *s, struct ccr_error *err);
+	} models[] = {{"fcfs", 0, true, false, false, cycle},
+		      {"easy", 1, false, false, false, cycle},
+		      {"conservative", UINT32_MAX, false, false, false, keep_cycle},
+		      {"whole-node", UINT32_MAX, false, true, false, cycle},
+		      {"recorded", 0, false, false, true, recorded_cycle}};
+	struct model *m;
+	size_t i = 0;
+
+	memset(out, 0, sizeof(*out));
+	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name))
+		i++;
+	if (i == sizeof(models) / sizeof(models[0]))
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
+		    "recorded are known",
+		    name);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return ccr_error_nomem(err);
+	out->name = models[i].name;
+	out->state = m;
+	out->free = model_free;
+	out->cycle = models[i].cycle;
+	m->strict = models[i].strict;
+	m->whole = models[i].whole;
+	m->depth = o->depth < models[i].depth ? o->depth : models[i].depth;
+	m->max_test = o->max_test;
+	if (models[i].recorded) {
+		out->queued = recorded_queued;
+		out->wake = recorded_wake;
+		return CCR_OK;
+	}
+	out->started = started;
+	out->ended = ended;
+	m->plan = sim_plan_new(s);
+	m->pick = calloc(s->cluster->nodes, sizeof(*m->pick));
+	if (!m->plan || !m->pick) {
+		model_free(m);
+		out->state = NULL;
+		return ccr_error_nomem(err);
+	}
+	return CCR_OK;
+}

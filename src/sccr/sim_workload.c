@@ -1,0 +1,374 @@
+/* sim_workload - see sim_workload.h */
+#include "sccr/sim_workload.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bad lines named one by one; the rest are counted. */
+#define NAMED_MAX 20
+
+static int io_error(struct sim_workload *w, struct ccr_error *err)
+{
+	return ccr_error_set(err, CCR_EIO, 0, "%s: %s", w->path, strerror(errno));
+}
+
+/* Standard input cannot be read twice: a temporary file can. */
+static FILE *copy_of_stdin(void)
+{
+	FILE *f = tmpfile();
+	char buf[65536];
+	size_t n;
+
+	if (!f)
+		return NULL;
+	while ((n = fread(buf, 1, sizeof(buf), stdin)) > 0)
+		if (fwrite(buf, 1, n, f) != n)
+			break;
+	if (ferror(f) || ferror(stdin) || fflush(f) || fseek(f, 0, SEEK_SET)) {
+		fclose(f);
+		return NULL;
+	}
+	return f;
+}
+
+static bool next_line(struct sim_workload *w)
+{
+	if (getline(&w->buf, &w->room, w->file) < 0)
+		return false;
+	w->line++;
+	return true;
+}
+
+static enum sim_format guess(const char *line)
+{
+	if (strchr(line, '|'))
+		return SIM_FORMAT_SACCT;
+	if (strchr(line, ',') || isalpha((unsigned char)line[strspn(line, " \t\"")]))
+		return SIM_FORMAT_CSV;
+	return SIM_FORMAT_SWF;
+}
+
+/* Reads up to the first line that is a job, and what stands before it. */
+static int read_head(struct sim_workload *w, struct ccr_error *err)
+{
+	struct sim_message m;
+
+	while (next_line(w)) {
+		const char *s = w->buf + strspn(w->buf, " \t\r\n");
+
+		if (*s == ';') {
+			if (w->format == SIM_FORMAT_AUTO)
+				w->format = SIM_FORMAT_SWF;
+			sim_swf_header(s, "MaxNodes", &w->max_nodes);
+			sim_swf_header(s, "MaxProcs", &w->max_procs);
+			sim_swf_header(s, "UnixStartTime", &w->unix_zero);
+			continue;
+		}
+		if (!*s || (*s == '#' && w->format != SIM_FORMAT_SWF))
+			continue;
+		if (w->format == SIM_FORMAT_AUTO)
+			w->format = guess(s);
+		if (w->format == SIM_FORMAT_SWF)
+			return CCR_OK;
+		/* a byte order mark, as spreadsheets leave it */
+		if (!strncmp(s, "\xef\xbb\xbf", 3))
+			s += 3;
+		w->columns = sim_columns_new(w->format, s, &m);
+		if (!w->columns)
+			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s",
+					     w->path, (unsigned long long)w->line, m.text);
+		return CCR_OK;
+	}
+	if (ferror(w->file))
+		return io_error(w, err);
+	return ccr_error_set(err, CCR_EINVAL, 0, "%s: no job in it", w->path);
+}
+
+int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format format,
+		      struct ccr_error *err)
+{
+	int rc;
+
+	memset(w, 0, sizeof(*w));
+	w->path = strcmp(path, "-") ? path : "standard input";
+	w->format = format;
+	w->file = strcmp(path, "-") ? fopen(path, "re") : copy_of_stdin();
+	if (!w->file)
+		return io_error(w, err);
+	w->users = sim_names_new();
+	w->accounts = sim_names_new();
+	w->qos = sim_names_new();
+	w->partitions = sim_names_new();
+	if (!w->users || !w->accounts || !w->qos || !w->partitions)
+		return ccr_error_nomem(err);
+	rc = read_head(w, err);
+	if (rc)
+		return rc;
+	if (fseek(w->file, 0, SEEK_SET))
+		return ccr_error_set(err, CCR_EIO, 0,
+				     "%s: not a file that can be read twice: give it as -",
+				     w->path);
+	w->line = 0;
+	return CCR_OK;
+}
+
+/* The partition that a job goes to: the first of its list that the cluster has. */
+static uint32_t home_of(const struct sim_workload *w, const struct sim_line *l)
+{
+	char copy[sizeof(l->partition)], *save = NULL;
+
+	if (!l->partition[0])
+		return sim_cluster_part(w->cluster, "");
+	memcpy(copy, l->partition, sizeof(copy));
+	for (char *t = strtok_r(copy, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
+		uint32_t p = sim_cluster_part(w->cluster, t);
+
+		if (p != UINT32_MAX)
+			return p;
+	}
+	/* a cluster given without partitions takes everybody */
+	if (l->any_partition ||
+	    (w->cluster->parts == 1 && !strcmp(w->cluster->part[0].name, "all")))
+		return sim_cluster_part(w->cluster, "");
+	return UINT32_MAX;
+}
+
+static uint32_t name_of(struct sim_names *names, const char *text)
+{
+	return *text ? sim_names_add(names, text) : SIM_NO_NAME;
+}
+
+/* A limit that is missing is the partition's default, else its maximum (R27); never more than that.
+ */
+static sim_time limit_of(const struct sim_partition *p, sim_time limit)
+{
+	if (limit < 0)
+		limit = p->default_limit >= 0 ? p->default_limit : p->max_limit;
+	return limit < p->max_limit ? limit : p->max_limit;
+}
+
+static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, struct sim_job *j,
+				 struct sim_message *m)
+{
+	const char *why = "";
+
+	memset(j, 0, sizeof(*j));
+	j->home = home_of(w, l);
+	if (j->home == UINT32_MAX) {
+		snprintf(m->text, sizeof(m->text), "partition \"%.60s\" is not in the cluster",
+			 l->partition);
+		return SIM_LINE_BAD;
+	}
+	if (l->gpu_type[0] && l->want.gpus) {
+		uint32_t t = sim_names_find(w->cluster->gpu_types, l->gpu_type);
+
+		if (t == UINT32_MAX) {
+			snprintf(m->text, sizeof(m->text),
+				 "no node of the cluster has a GPU of type \"%.60s\"", l->gpu_type);
+			return SIM_LINE_BAD;
+		}
+		l->want.gpu_type = (int32_t)t;
+	}
+	if (!w->keep_memory)
+		l->want.mem = 0;
+	if (!sim_layout(w->cluster, j->home, &l->want, &j->demand, &why)) {
+		snprintf(m->text, sizeof(m->text),
+			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
+			 l->id, why, (unsigned long long)l->want.cpus,
+			 (unsigned long long)l->want.gpus, (unsigned long long)l->want.mem);
+		return SIM_LINE_BAD;
+	}
+	j->submit = l->submit;
+	j->runtime = l->runtime;
+	j->limit = limit_of(&w->cluster->part[j->home], l->limit);
+	if (j->runtime > j->limit) {
+		w->counts.cut++;
+		if (!w->no_kill)
+			j->runtime = j->limit;
+	}
+	j->recorded_wait = l->recorded_wait;
+	j->after = l->after;
+	j->think = l->think;
+	j->user = name_of(w->users, l->user);
+	j->account = name_of(w->accounts, l->account);
+	j->qos = name_of(w->qos, l->qos);
+	j->partition = name_of(w->partitions, w->cluster->part[j->home].name);
+	j->first_booking = j->booking = -1;
+	j->start = j->end = j->planned_end = -1;
+	if (l->id[0])
+		snprintf(j->id, sizeof(j->id), "%s", l->id);
+	else
+		snprintf(j->id, sizeof(j->id), "%llu", (unsigned long long)w->serial + 1);
+	j->serial = w->serial++;
+	return SIM_LINE_JOB;
+}
+
+/* The next line of the file as a job or what else it is; SIM_LINE_NONE with *end at the file's end.
+ */
+static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, struct sim_message *m,
+				   bool *end)
+{
+	struct sim_line l;
+	enum sim_line_kind kind;
+	const char *s;
+
+	*end = !next_line(w);
+	if (*end)
+		return SIM_LINE_NONE;
+	if (w->format == SIM_FORMAT_SWF) {
+		kind = sim_swf_line(w->buf, &l, m);
+	} else {
+		s = w->buf + strspn(w->buf, " \t\r\n");
+		if (!*s || *s == '#')
+			return SIM_LINE_NONE;
+		if (w->serial == UINT64_MAX) { /* the header line */
+			w->serial = 0;
+			return SIM_LINE_NONE;
+		}
+		kind = sim_columns_line(w->columns, w->buf, &l, m);
+	}
+	return kind == SIM_LINE_JOB ? to_job(w, &l, j, m) : kind;
+}
+
+int sim_workload_rewind(struct sim_workload *w, struct ccr_error *err)
+{
+	w->next = 0;
+	if (w->sorted)
+		return CCR_OK;
+	if (fseek(w->file, 0, SEEK_SET))
+		return io_error(w, err);
+	w->line = 0;
+	/* job numbers start after the header line, see read_job */
+	w->serial = w->format == SIM_FORMAT_SWF ? 0 : UINT64_MAX;
+	return CCR_OK;
+}
+
+static int by_submit(const void *a, const void *b)
+{
+	const struct sim_job *x = a, *y = b;
+
+	if (x->submit != y->submit)
+		return x->submit < y->submit ? -1 : 1;
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+static int load_sorted(struct sim_workload *w, struct ccr_error *err)
+{
+	struct sim_job *jobs = calloc(w->counts.jobs, sizeof(*jobs));
+	struct sim_message m;
+	uint64_t n = 0;
+	bool end = false;
+	int rc;
+
+	if (!jobs)
+		return ccr_error_nomem(err);
+	rc = sim_workload_rewind(w, err);
+	while (!rc && !end && n < w->counts.jobs)
+		n += read_job(w, &jobs[n], &m, &end) == SIM_LINE_JOB;
+	if (rc) {
+		free(jobs);
+		return rc;
+	}
+	qsort(jobs, n, sizeof(*jobs), by_submit);
+	for (uint64_t i = 0; i < n; i++)
+		jobs[i].serial = i;
+	w->counts.jobs = n;
+	w->sorted = jobs;
+	return CCR_OK;
+}
+
+int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
+		       struct ccr_error *err)
+{
+	struct sim_workload_counts *c = &w->counts;
+	struct sim_message m = {""};
+	struct sim_job j;
+	bool end = false, in_order = true;
+	int rc = sim_workload_rewind(w, err);
+
+	w->keep_memory = false;
+	for (uint32_t i = 0; i < w->cluster->nodes; i++)
+		w->keep_memory |= w->cluster->node[i].mem > 1;
+	memset(c, 0, sizeof(*c));
+	while (!rc && !end) {
+		switch (read_job(w, &j, &m, &end)) {
+		case SIM_LINE_JOB:
+			if (!c->jobs)
+				c->first_submit = c->last_submit = j.submit;
+			in_order &= j.submit >= c->last_submit;
+			if (j.submit < c->first_submit)
+				c->first_submit = j.submit;
+			if (j.submit > c->last_submit)
+				c->last_submit = j.submit;
+			c->jobs++;
+			break;
+		case SIM_LINE_SKIP:
+			c->skipped++;
+			break;
+		case SIM_LINE_BAD:
+			if (++c->bad <= NAMED_MAX && complain)
+				complain(w->line, m.text, arg);
+			break;
+		case SIM_LINE_NONE:
+			break;
+		}
+	}
+	if (!rc && ferror(w->file))
+		rc = io_error(w, err);
+	if (rc)
+		return rc;
+	c->lines = w->line;
+	if (c->bad > NAMED_MAX && complain) {
+		snprintf(m.text, sizeof(m.text), "and %llu more bad lines",
+			 (unsigned long long)(c->bad - NAMED_MAX));
+		complain(0, m.text, arg);
+	}
+	if (!c->jobs)
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "%s: no job in it that can run on this cluster", w->path);
+	if (!in_order)
+		rc = load_sorted(w, err);
+	return rc ? rc : sim_workload_rewind(w, err);
+}
+
+int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_error *err)
+{
+	struct sim_message m;
+	bool end = false;
+
+	if (w->sorted) {
+		if (w->next >= w->counts.jobs)
+			return 0;
+		*job = w->sorted[w->next++];
+		return 1;
+	}
+	while (!end) {
+		uint64_t cut = w->counts.cut;
+		enum sim_line_kind kind = read_job(w, job, &m, &end);
+
+		w->counts.cut = cut; /* counted once, by the check */
+		if (kind == SIM_LINE_JOB)
+			return 1;
+	}
+	if (ferror(w->file)) {
+		io_error(w, err);
+		return -1;
+	}
+	return 0;
+}
+
+void sim_workload_close(struct sim_workload *w)
+{
+	if (w->file)
+		fclose(w->file);
+	sim_columns_free(w->columns);
+	sim_names_free(w->users);
+	sim_names_free(w->accounts);
+	sim_names_free(w->qos);
+	sim_names_free(w->partitions);
+	free(w->sorted);
+	free(w->buf);
+	memset(w, 0, sizeof(*w));
+}

@@ -1,0 +1,383 @@
+/* See compat_priority.h. */
+#include "slurm/compat_priority.h"
+
+#include <string.h>
+#include <time.h>
+
+/* --- job records ------------------------------------------------------------------------------ */
+
+ccr_slurm_factors_t *ccr_slurm_factors_reset(job_record_t *job)
+{
+	ccr_slurm_factors_t *f = job->prio_factors;
+
+	if (!f) {
+		f = job->prio_factors = xmalloc(sizeof(*f));
+		return f;
+	}
+	xfree(f->priority_tres);
+	xfree(f->tres_weights);
+	memset(f, 0, sizeof(*f));
+	return f;
+}
+
+static ccr_slurm_list_t *qos_list_of(const job_record_t *job)
+{
+#if CCR_SLURM_QOS_LIST
+	return job->qos_list && list_count(job->qos_list) > 0 ? job->qos_list : NULL;
+#else
+	(void)job;
+	return NULL;
+#endif
+}
+
+slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job)
+{
+	ccr_slurm_list_t *list = qos_list_of(job);
+
+	return list ? list_peek(list) : job->qos_ptr;
+}
+
+/* --- the priorities of a job with several partitions or QOS ----------------------------------- */
+
+/* Where the array of a job sits; NULL while there is none and none is to be made. */
+static uint32_t **array_of(job_record_t *job, bool make)
+{
+#if CCR_SLURM_PRIO_NAMES
+#if CCR_SLURM_PRIO_MULT
+#define PRIO_STRUCT prio_mult
+#else
+#define PRIO_STRUCT part_prio
+#endif
+	if (!job->PRIO_STRUCT && make)
+		job->PRIO_STRUCT = xmalloc(sizeof(*job->PRIO_STRUCT));
+	return job->PRIO_STRUCT ? &job->PRIO_STRUCT->priority_array : NULL;
+#else
+	(void)make;
+	return &job->priority_array;
+#endif
+}
+
+/* Is the array from before the partitions last changed? */
+static bool outdated(const job_record_t *job)
+{
+#if CCR_SLURM_PRIO_NAMES
+	return job->PRIO_STRUCT->last_update < last_part_update;
+#else
+	(void)job;
+	return false;
+#endif
+}
+
+/* Notes for scontrol whose the numbers of the array are. */
+static void name_array(job_record_t *job)
+{
+#if CCR_SLURM_PRIO_NAMES
+#if CCR_SLURM_QOS_LIST
+#define PRIO_NAMES priority_array_names
+#else
+#define PRIO_NAMES priority_array_parts
+#endif
+	xfree(job->PRIO_STRUCT->PRIO_NAMES);
+	if (job->part_ptr_list)
+		job->PRIO_STRUCT->PRIO_NAMES = part_list_to_xstr(job->part_ptr_list);
+	job->PRIO_STRUCT->last_update = time(NULL);
+#else
+	(void)job;
+#endif
+}
+
+static void drop_array(job_record_t *job)
+{
+#if CCR_SLURM_PRIO_NAMES
+	if (!job->PRIO_STRUCT)
+		return;
+	xfree(job->PRIO_STRUCT->priority_array);
+	xfree(job->PRIO_STRUCT->PRIO_NAMES);
+	xfree(job->PRIO_STRUCT);
+#else
+	xfree(job->priority_array);
+#endif
+}
+
+int ccr_slurm_slot_count(const job_record_t *job)
+{
+	ccr_slurm_list_t *qos = qos_list_of(job);
+	int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
+
+	if (!parts && !qos)
+		return 0;
+	return (parts ? parts : 1) * (qos ? list_count(qos) : 1);
+}
+
+uint32_t *ccr_slurm_slots(job_record_t *job, int *count)
+{
+	int n = ccr_slurm_slot_count(job);
+	uint32_t **array;
+
+	*count = n;
+	if (!n) {
+		drop_array(job);
+		return NULL;
+	}
+#if !CCR_SLURM_PARTS_SORTED
+	if (job->part_ptr_list)
+		list_sort(job->part_ptr_list, priority_sort_part_tier);
+#endif
+	array = array_of(job, true);
+	/* slurmctld copies list_count numbers when it splits a job array: never fewer than n. */
+	if (!*array || xsize(*array) < n * sizeof(uint32_t) || outdated(job)) {
+		xfree(*array);
+		*array = xcalloc(n, sizeof(uint32_t));
+		name_array(job);
+	}
+	return *array;
+}
+
+const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count)
+{
+	uint32_t **array = array_of((job_record_t *)job, false);
+	size_t n = array && *array ? xsize(*array) / sizeof(uint32_t) : 0;
+
+	*count = n > INT32_MAX ? INT32_MAX : (int)n;
+	return n ? *array : NULL;
+}
+
+struct walk {
+	job_record_t *job;
+	ccr_slurm_slot_fn fn;
+	void *arg;
+	part_record_t *part;
+	int index;
+};
+
+static int walk_qos(void *qos, void *arg)
+{
+	struct walk *w = arg;
+
+	w->fn(w->job, w->part, qos, w->index++, w->arg);
+	return 0;
+}
+
+static int walk_part(void *part, void *arg)
+{
+	struct walk *w = arg;
+	ccr_slurm_list_t *qos = qos_list_of(w->job);
+
+	w->part = part;
+	if (qos)
+		(void)list_for_each(qos, walk_qos, w);
+	else
+		(void)walk_qos(w->job->qos_ptr, w);
+	return 0;
+}
+
+void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg)
+{
+	struct walk w = {.job = job, .fn = fn, .arg = arg};
+
+	if (!ccr_slurm_slot_count(job)) {
+		fn(job, job->part_ptr, job->qos_ptr, -1, arg);
+		return;
+	}
+	if (job->part_ptr_list && list_count(job->part_ptr_list) > 0)
+		(void)list_for_each(job->part_ptr_list, walk_part, &w);
+	else
+		(void)walk_part(job->part_ptr, &w);
+}
+
+/* --- sprio's list ----------------------------------------------------------------------------- */
+
+void ccr_slurm_factors_list_lock(void)
+{
+#if !CCR_SLURM_FACTORS_LOCKED
+	slurmctld_lock_t ctld = {.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	assoc_mgr_lock_t assoc = {.qos = READ_LOCK};
+
+	lock_slurmctld(ctld);
+	assoc_mgr_lock(&assoc);
+#endif
+}
+
+void ccr_slurm_factors_list_unlock(void)
+{
+#if !CCR_SLURM_FACTORS_LOCKED
+	slurmctld_lock_t ctld = {.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	assoc_mgr_lock_t assoc = {.qos = READ_LOCK};
+
+	assoc_mgr_unlock(&assoc);
+	unlock_slurmctld(ctld);
+#endif
+}
+
+#if !CCR_SLURM_FACTORS_UNFILTERED
+static int same_id(void *item, void *key)
+{
+	return *(uint32_t *)item == *(uint32_t *)key;
+}
+
+/* An absent list wants everything, an empty one nothing, as sprio's server always had it. */
+static bool listed(ccr_slurm_list_t *ids, uint32_t id)
+{
+	return !ids || list_find_first(ids, same_id, &id);
+}
+
+/* Is name one of the comma-separated names? */
+static bool named(const char *names, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = names; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if (n == len && !strncmp(p, name, n))
+			return true;
+		p += n;
+		p += *p == ',';
+	}
+	return false;
+}
+#endif
+
+bool ccr_slurm_request_wants(const ccr_slurm_request_t *request, const job_record_t *job,
+			     const part_record_t *part)
+{
+#if CCR_SLURM_FACTORS_UNFILTERED
+	(void)request;
+	(void)job;
+	(void)part;
+	return true;
+#else
+	if (!request)
+		return true;
+	return listed(request->job_id_list, job->job_id) &&
+	       listed(request->uid_list, job->user_id) &&
+	       (!request->partitions || (part && named(request->partitions, part->name)));
+#endif
+}
+
+static bool coordinates(const job_record_t *job, uid_t uid)
+{
+#if CCR_SLURM_COORD_LOCK_ARG
+	return assoc_mgr_is_user_acct_coord(acct_db_conn, uid, job->account, false);
+#else
+	return assoc_mgr_is_user_acct_coord(acct_db_conn, uid, job->account);
+#endif
+}
+
+bool ccr_slurm_may_see(const job_record_t *job, uid_t uid)
+{
+	if (!(slurm_conf.private_data & PRIVATE_DATA_JOBS) || job->user_id == uid ||
+	    validate_operator(uid))
+		return true;
+	if (slurm_mcs_get_privatedata())
+		return !mcs_g_check_mcs_label(uid, job->mcs_label, false);
+	return coordinates(job, uid);
+}
+
+static void free_columns(ccr_slurm_factors_t *f)
+{
+	if (!f)
+		return;
+	xfree(f->priority_tres);
+	xfree(f->tres_weights);
+}
+
+/* The rows own every string and array in them, unlike Slurm's, whose freeing differs by version. */
+static void free_row(void *p)
+{
+	priority_factors_object_t *row = p;
+
+	if (!row)
+		return;
+	xfree(row->partition);
+#if CCR_SLURM_FACTORS_SPLIT
+	xfree(row->account);
+	xfree(row->qos);
+	free_columns(row->prio_factors);
+	xfree(row->prio_factors);
+#else
+	free_columns(row);
+#endif
+	xfree(row);
+}
+
+ccr_slurm_list_t *ccr_slurm_rows_create(void)
+{
+	return list_create(free_row);
+}
+
+static double *copy_doubles(const double *from, uint32_t n)
+{
+	double *to;
+
+	if (!from || !n)
+		return NULL;
+	to = xcalloc(n, sizeof(*to));
+	memcpy(to, from, n * sizeof(*to));
+	return to;
+}
+
+void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
+			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors)
+{
+	bool by_hand = job->direct_set_prio || !factors;
+	priority_factors_object_t *row;
+	ccr_slurm_factors_t *to;
+
+	if (by_hand && !job->priority)
+		return;
+	row = xmalloc(sizeof(*row));
+	if (by_hand) {
+		row->direct_prio = job->priority;
+	} else {
+#if CCR_SLURM_FACTORS_SPLIT
+		to = row->prio_factors = xmalloc(sizeof(*to));
+#else
+		to = row;
+#endif
+		*to = *factors;
+		to->priority_tres = copy_doubles(factors->priority_tres, factors->tres_cnt);
+		to->tres_weights = copy_doubles(factors->tres_weights, factors->tres_cnt);
+		to->tres_names = NULL; /* slurmctld packs its own */
+	}
+#if CCR_SLURM_ROW_STEP_ID
+	row->step_id = job->step_id;
+#else
+	row->job_id = job->job_id;
+#endif
+	row->user_id = job->user_id;
+	row->partition = xstrdup(part ? part->name : job->partition);
+#if CCR_SLURM_FACTORS_SPLIT
+	row->account = xstrdup(job->account);
+	row->qos = xstrdup(qos ? qos->name : NULL);
+#else
+	(void)qos;
+#endif
+	list_append(rows, row);
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+bool ccr_slurm_qos_run_secs(slurmdb_qos_rec_t *qos, const job_record_t *job, uint64_t **account,
+			    uint64_t **user)
+{
+#if CCR_SLURM_QOS_RUN_SECS
+	slurmdb_used_limits_t *a, *u;
+
+	*account = *user = NULL;
+	if (!qos || !qos->usage || !job->assoc_ptr)
+		return false;
+	a = acct_policy_get_acct_used_limits(&qos->usage->acct_limit_list, job->assoc_ptr->acct);
+	u = acct_policy_get_user_used_limits(&qos->usage->user_limit_list, job->user_id);
+	if (!a || !u || !a->tres_run_secs || !u->tres_run_secs)
+		return false;
+	*account = a->tres_run_secs;
+	*user = u->tres_run_secs;
+	return true;
+#else
+	(void)qos;
+	(void)job;
+	*account = *user = NULL;
+	return false;
+#endif
+}

@@ -1,0 +1,184 @@
+/*
+ * compat_priority - what the versions of Slurm do differently for a priority plugin
+ *
+ * Built on the table in compat.h. The entry points are declared here for every version: one that
+ * a version does not look up is never called there and harmless. Locks: "job W" is slurmctld's
+ * job write lock and so on; slurmctld's locks come before assoc_mgr's.
+ */
+#ifndef CCR_SLURM_COMPAT_PRIORITY_H
+#define CCR_SLURM_COMPAT_PRIORITY_H
+
+#include "slurm/compat.h"
+
+#if CCR_SLURM_INTERFACES
+#include "src/interfaces/mcs.h"
+#include "src/interfaces/priority.h"
+#include "src/interfaces/site_factor.h"
+#else
+#include "src/common/site_factor.h"
+#include "src/common/slurm_mcs.h"
+#include "src/common/slurm_priority.h"
+#endif
+#include "src/slurmctld/acct_policy.h"
+
+#pragma weak acct_policy_get_acct_used_limits
+#pragma weak acct_policy_get_user_used_limits
+#pragma weak mcs_g_check_mcs_label
+#pragma weak slurm_mcs_get_privatedata
+#pragma weak priority_sort_part_tier
+#if CCR_SLURM_PRIO_NAMES
+#pragma weak part_list_to_xstr
+#endif
+
+/* --- entry points ---------------------------------------------------------------------------- */
+
+/* sprio's question. Up to 23.11 the client's filter comes along (NULL from new clients). */
+#if CCR_SLURM_FACTORS_UNFILTERED
+typedef void ccr_slurm_request_t;
+#define CCR_SLURM_FACTORS_LIST_PARAMS uid_t uid
+#define CCR_SLURM_FACTORS_REQUEST     NULL
+#else
+typedef priority_factors_request_msg_t ccr_slurm_request_t;
+#define CCR_SLURM_FACTORS_LIST_PARAMS priority_factors_request_msg_t *request, uid_t uid
+#define CCR_SLURM_FACTORS_REQUEST     request
+#endif
+
+CCR_SLURM_EXPORT int init(void);
+CCR_SLURM_EXPORT CCR_SLURM_FINI fini(void);
+CCR_SLURM_EXPORT uint32_t priority_p_set(uint32_t last_prio, job_record_t *job);
+CCR_SLURM_EXPORT void priority_p_reconfig(bool assoc_clear);
+CCR_SLURM_EXPORT void priority_p_set_assoc_usage(slurmdb_assoc_rec_t *assoc);
+CCR_SLURM_EXPORT double priority_p_calc_fs_factor(long double usage_efctv, long double shares_norm);
+CCR_SLURM_EXPORT ccr_slurm_list_t *
+    priority_p_get_priority_factors_list(CCR_SLURM_FACTORS_LIST_PARAMS);
+CCR_SLURM_EXPORT void priority_p_job_end(job_record_t *job);
+CCR_SLURM_EXPORT uint32_t priority_p_recover(uint32_t prio_boost);
+CCR_SLURM_EXPORT void priority_p_thread_start(void);
+
+/* --- site_factor ------------------------------------------------------------------------------ */
+
+/* To be called in init; Slurm's result. From 24.11 _set and _update do nothing useful before. */
+static inline int ccr_slurm_site_init(void)
+{
+#if CCR_SLURM_SITE_G
+	return site_factor_g_init();
+#else
+	return site_factor_plugin_init();
+#endif
+}
+
+static inline void ccr_slurm_site_fini(void)
+{
+#if CCR_SLURM_SITE_G
+	(void)site_factor_g_fini();
+#else
+	(void)site_factor_plugin_fini();
+#endif
+}
+
+/* In priority_p_reconfig; nothing where a reconfigure starts the plugin anew. */
+static inline void ccr_slurm_site_reconfig(void)
+{
+#if CCR_SLURM_SITE_RECONFIG
+	site_factor_g_reconfig();
+#endif
+}
+
+/* --- job records ------------------------------------------------------------------------------ */
+
+/* What job->prio_factors points to; sprio's columns. */
+#if CCR_SLURM_FACTORS_SPLIT
+typedef priority_factors_t ccr_slurm_factors_t;
+#else
+typedef priority_factors_object_t ccr_slurm_factors_t;
+#endif
+
+/*
+ * job->prio_factors, made if need be, every column 0, its arrays freed (priority_tres and
+ * tres_weights are the caller's to xcalloc anew, with tres_cnt). Job W.
+ */
+ccr_slurm_factors_t *ccr_slurm_factors_reset(job_record_t *job);
+
+/* Zeroes what job->prio_factors has, if there is any: a priority set by hand has no columns. Job W.
+ */
+static inline void ccr_slurm_factors_clear(job_record_t *job)
+{
+	if (job->prio_factors)
+		(void)ccr_slurm_factors_reset(job);
+}
+
+/*
+ * The QOS that the job would run under: the first of its list where it named several (24.11),
+ * else job->qos_ptr; NULL without accounting. assoc_mgr qos R.
+ */
+slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job);
+
+/* --- the priorities of a job with several partitions or QOS ----------------------------------- */
+
+/*
+ * How many (partition, QOS) pairs such a job is queued with; 0 for a job with one partition and
+ * one QOS, whose only priority is job->priority.
+ */
+int ccr_slurm_slot_count(const job_record_t *job);
+
+/*
+ * The job's array of priorities, one for each pair, *count long: partitions in slurmctld's order
+ * (sorted here where slurmctld does not), under each its QOS. Made or made anew when it is absent,
+ * too short, or older than the last change of a partition (then all 0); released, and NULL
+ * returned with *count 0, when the job has no pairs. The array is slurmctld's: fill it in place.
+ * Job W, part R.
+ */
+uint32_t *ccr_slurm_slots(job_record_t *job, int *count);
+
+/* The array as it is, for reading; NULL with *count 0 where there is none. Job R. */
+const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count);
+
+/* part and qos of pair `index`; qos is job->qos_ptr (may be NULL) where the job names one QOS. */
+typedef void (*ccr_slurm_slot_fn)(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos,
+				  int index, void *arg);
+
+/*
+ * Calls fn for each pair, index from 0 in the array's order; for a job without pairs once, index
+ * -1, with its partition (may be NULL: it was deleted) and QOS. Part R, assoc_mgr qos R; job R, or
+ * job W where slurmctld does not keep the list sorted and ccr_slurm_slots was not called before.
+ */
+void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg);
+
+/* --- sprio's list ----------------------------------------------------------------------------- */
+
+/*
+ * Brings every version to the same locks in priority_p_get_priority_factors_list: job R, node R,
+ * part R and assoc_mgr qos R. Taken here where the caller does not hold them, else nothing.
+ */
+void ccr_slurm_factors_list_lock(void);
+void ccr_slurm_factors_list_unlock(void);
+
+/* Does the client want that job in that partition? Always, with no request. */
+bool ccr_slurm_request_wants(const ccr_slurm_request_t *request, const job_record_t *job,
+			     const part_record_t *part);
+
+/* May uid see the job, by PrivateData, operators, coordinators and MCS? Job R. */
+bool ccr_slurm_may_see(const job_record_t *job, uid_t uid);
+
+/* An empty list of rows that owns what it holds: what get_priority_factors_list returns. */
+ccr_slurm_list_t *ccr_slurm_rows_create(void);
+
+/*
+ * Appends a copy: the job in that partition under that QOS (NULL: none) with those factors. A job
+ * whose priority was set by hand, or one without factors, gets its priority alone; a held one
+ * among these (priority 0) gets no row, as slurmctld cannot send it.
+ */
+void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
+			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors);
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/*
+ * The run-seconds (an array of slurmctld_tres_cnt) that a QOS counts for the job's account and
+ * user, which the plugin must lower together with the QOS's own from 24.05 on. False, and both
+ * NULL, where the version counts none or the job has no association. assoc_mgr qos W, assoc R.
+ */
+bool ccr_slurm_qos_run_secs(slurmdb_qos_rec_t *qos, const job_record_t *job, uint64_t **account,
+			    uint64_t **user);
+
+#endif

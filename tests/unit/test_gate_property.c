@@ -1,0 +1,33 @@
+/*
+ * No filler delays a booking: 100,000 random clusters and queues, each run to its end.
+ * CCR_SERIES=n runs another series, CCR_WORLDS=n another number.
+ */
+#include <criterion/criterion.h>
+#include "gate_world.h"
+
+#include <stdlib.h>
+
+static uint64_t setting(const char *name, uint64_t other)
+{
+	const char *v = getenv(name);
+
+	return v ? strtoull(v, NULL, 10) : other;
+}
+
+Test(gate_property, no_booking_is_ever_delayed, .timeout = 280)
+{
+	uint64_t series = setting("CCR_SERIES", 1), n = setting("CCR_WORLDS", 100000);
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct world w;
+		char what[400], text[6000];
+
+		world_random(&w, series, i);
+		if (world_run(&w, what, sizeof(what)))
+			continue;
+		world_shrink(&w, what, sizeof(what));
+		world_print(&w, text, sizeof(text));
+		cr_assert_fail("series %llu world %llu, reduced:\n%s%s", (unsigned long long)series,
+			       (unsigned long long)i, text, what);
+	}
+}
