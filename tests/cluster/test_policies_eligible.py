@@ -1,11 +1,10 @@
 """Eligible time as PBS has it, on running daemons: what accrues, what does not, what it survives."""
-import json
 import time
 
 import pytest
 
-from ccrcluster import Cluster, Nodes
-from policies import ccr_cluster, steady
+from ccrcluster import Nodes
+from policies import at_least, ccr_cluster, eligible, eligible_states, stopped
 
 # AGE is the eligible time in seconds.
 POLICY = {"version": 1, "base": 0, "policy": {"age": "eligible_time"}}
@@ -25,33 +24,6 @@ def cluster(session):
     session.wait_state(session.sbatch("sleep 600", user="root", exclusive=True))
     yield session
     session.clear()
-
-
-def eligible(c, job):
-    """What sprio's AGE column shows; None for a job that it does not list."""
-    shown = [r["age"] for r in c.sprio() if r["job"].split("_")[0] == str(job)]
-    return shown[0] if shown else None
-
-
-def at_least(c, job, seconds):
-    return c.wait_for(lambda: (eligible(c, job) or 0) >= seconds and eligible(c, job),
-                      what=f"{seconds} s of job {job}")
-
-
-def states(c):
-    """[seconds, accruing] by job id, as the state file has them."""
-    with open(f"{c.root}/state/ccr_eligible.json") as text:
-        state = json.load(text)
-    assert state["version"] == 1
-    now = time.time()
-    return {job: [seconds + (now - since if accruing else 0), accruing]
-            for job, seconds, since, accruing in state["jobs"]}
-
-
-def stopped(c, job, seconds=2.5):
-    """The eligible time of a job for which it stands still from now on."""
-    c.wait_for(lambda: states(c).get(job, [0, 1])[1] == 0, what=f"job {job} not to accrue")
-    return steady(lambda: states(c)[job][0], seconds)
 
 
 def test_it_accrues_with_the_clock_while_resources_lack(cluster):
@@ -126,7 +98,7 @@ def test_it_survives_restart_kill_and_reconfigure(cluster):
             c.start_slurmctld()
         now = c.wait_for(lambda: eligible(c, job), what="the job again")
         assert was <= now <= was + 20
-        assert states(c)[held] == [kept, 0]
+        assert eligible_states(c)[held] == [kept, 0]
     at_least(c, job, now + 2)
 
 
@@ -135,7 +107,7 @@ def test_it_survives_a_requeue_and_tasks_inherit_it(cluster):
     blocker = int(c.squeue()[0]["job"])
     array = c.sbatch("sleep 600", user="games", array="1-2", cpus_per_task=4)
     at_least(c, array, 4)
-    waited = states(c)[array][0]
+    waited = eligible_states(c)[array][0]
     c.run("scancel", blocker)
     task = c.wait_for(lambda: next((j for j in c.jobs(array) if j["JobState"] == "RUNNING"), None))
     number = int(task["JobId"])
@@ -144,7 +116,7 @@ def test_it_survives_a_requeue_and_tasks_inherit_it(cluster):
     assert waited - 1 <= child <= waited + 5
     c.run("scontrol", "requeue", f"{array}_{task['ArrayTaskId']}")
     c.wait_for(lambda: c.job(f"{array}_{task['ArrayTaskId']}")["JobState"] == "PENDING", 60)
-    assert child <= states(c)[number][0] <= child + 4
+    assert child <= eligible_states(c)[number][0] <= child + 4
     assert c.job(f"{array}_{task['ArrayTaskId']}")["Priority"] != "1"
 
 
@@ -161,27 +133,3 @@ def test_a_damaged_state_is_set_aside_and_slurmctld_goes_on(cluster):
     assert c.log_grep("eligible times: .*ccr_eligible.json:1:")
     with open(f"{c.root}/state/ccr_eligible.json.damaged") as text:
         assert text.read().endswith("[[1,")
-
-
-def test_limits_of_associations_and_qos_accrue_nothing():
-    c = Cluster(nodes=[Nodes(count=1, cpus=4)], priority_type="priority/ccr", plugins=["priority"],
-                policy=POLICY, dbd=True, accounts={"a": {"users": {"games": "MaxJobs=1:Fairshare=1",
-                                                                   "man": "Fairshare=1"}}},
-                conf={**WEIGHTS, "PriorityParameters": "ccr_calc_seconds=1",
-                      "AccountingStorageEnforce": "associations,limits,qos"})
-    try:
-        c.start()
-        c.run("sacctmgr", "-i", "modify", "qos", "normal", "set", "MaxTRESPerUser=cpu=3")
-        time.sleep(1)
-        running = c.sbatch("sleep 600", user="games")
-        c.wait_state(running)
-        by_assoc = c.sbatch("true", user="games")
-        by_qos = [c.sbatch("sleep 600", user="man", cpus_per_task=3) for _ in range(2)][1]
-        reasons = {by_assoc: "AssocMaxJobsLimit", by_qos: "QOSMaxCpuPerUserLimit"}
-        for job, reason in reasons.items():
-            c.wait_for(lambda: c.job(job)["Reason"] == reason, what=reason)
-        kept = {job: stopped(c, job) for job in reasons}
-        assert max(kept.values()) <= 10  # from submission to the scheduler's first look
-        assert [eligible(c, job) for job in reasons] == list(kept.values())
-    finally:
-        c.stop()
