@@ -20,6 +20,7 @@
 
 #include "priority/duties.h"
 #include "priority/engine.h"
+#include "priority/fit.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 
@@ -144,6 +145,10 @@ static struct ccr_standings *look(time_t now, bool scoring)
 	struct ccr_facts_site site;
 
 	lock_slurmctld(s);
+	if (!ccr_fit()) {
+		unlock_slurmctld(s);
+		return NULL;
+	}
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
 	ccr_duties_lock();
@@ -173,6 +178,7 @@ static void cycle(time_t now, bool scoring)
 	if (scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
 	e = ccr_engine_now();
+	n_rows = 0;
 	standings = look(now, scoring);
 	if (scoring) {
 		ccr_engine_rule(e, &settings, &rule);
@@ -228,11 +234,13 @@ static void *run(void *unused)
 		bool scoring = ordered || now >= due || due > now + (time_t)settings.period;
 
 		pthread_mutex_unlock(&thread.lock);
-		if (ordered)
-			ccr_duties_reconfigure(&settings);
-		if (relearn)
-			ccr_duties_relearn(&settings);
-		cycle(now, scoring);
+		if (ccr_fit_jobs()) {
+			if (ordered)
+				ccr_duties_reconfigure(&settings);
+			if (relearn)
+				ccr_duties_relearn(&settings);
+			cycle(now, scoring);
+		}
 		if (scoring)
 			due = now + (time_t)settings.period;
 		pthread_mutex_lock(&thread.lock);

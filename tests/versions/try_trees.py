@@ -22,6 +22,7 @@ FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-DNDEBUG", '-DCCR_VERSION="0"', "-O1", 
 # Where a tree keeps the list of names that its loader looks up, newest place first.
 LOADERS = {"priority": ["src/interfaces/priority.c", "src/common/slurm_priority.c"],
            "select": ["src/interfaces/select.c", "src/common/select.c"]}
+PLUGINS = {"priority": "priority_ccr.so", "select": "select_cons_tres.so"}
 
 
 def sources(name):
@@ -60,20 +61,25 @@ def tool(*argv):
     return done.stdout
 
 
-def plugin(kind, name, tree, generated, work, build):
-    """Builds one plugin against one tree; what it exports is what the loader wants."""
+def compiled(kind, name, includes, work, build):
+    """Compiles and links one plugin with the headers of these folders; its path."""
     objects = []
     for source in sources("slurm") + sources(kind):
         objects.append(os.path.join(work, source.replace("/", "_") + ".o"))
         if not os.path.exists(objects[-1]):
-            tool("gcc", *FLAGS, "-isystem", generated, "-isystem", tree, "-c", source,
+            tool("gcc", *FLAGS, *[w for d in includes for w in ("-isystem", d)], "-c", source,
                  "-o", objects[-1])
     so = os.path.join(work, name)
     script = os.path.join(REPO, "src", kind, "exports.map")
     tool("gcc", "-shared", "-o", so, *objects, os.path.join(build, "src/core/libccr_core.a"),
          *([f"-Wl,--version-script={script}"] if os.path.exists(script) else []),
          "-ljson-c", "-lmuparser", "-lm", "-ldl", "-lpthread")
-    have = exported(so)
+    return so
+
+
+def plugin(kind, name, tree, generated, work, build):
+    """Builds one plugin against one tree; what it exports is what the loader wants."""
+    have = exported(compiled(kind, name, [generated, tree], work, build))
     missing = [s for s in ["plugin_name", "plugin_type", "plugin_version", "init", "fini",
                            *looked_up(tree, kind)] if s not in have]
     if missing:
@@ -87,7 +93,7 @@ def try_tree(tree, build):
         try:
             generated = os.path.join(work, "include")
             version = tool("sh", "slurm_headers/generate.sh", tree, generated).strip()
-            for kind, name in (("priority", "priority_ccr.so"), ("select", "select_cons_tres.so")):
+            for kind, name in PLUGINS.items():
                 if sources(kind):
                     plugin(kind, name, tree, generated, work, build)
         except (Failed, OSError, ValueError) as error:
