@@ -91,8 +91,11 @@ void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 	list_iterator_destroy(it);
 	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
 		error("priority/ccr: out of memory, fairshare stays as it was");
-	/* a clock that was set back must not count the same time twice */
-	set_window(now > w.last_ran ? now : w.last_ran, w.decay_factor);
+	/*
+	 * Also where the clock was set back: what ran since is counted again, at most the time that
+	 * it was set back by. The later time would stop all counting until the clock is there.
+	 */
+	set_window(now, w.decay_factor);
 }
 
 void ccr_duties_relearn(const struct ccr_settings *settings)
