@@ -68,6 +68,18 @@ void ccr_timeline_free(struct ccr_timeline *tl)
 	free(tl);
 }
 
+int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes,
+			   struct ccr_error *err)
+{
+	int rc;
+
+	for (uint32_t i = 0; i < tl->n; i++)
+		if ((rc = check_node(&nodes[i], i, err)))
+			return rc;
+	memcpy(tl->node, nodes, tl->n * sizeof(*nodes));
+	return 0;
+}
+
 void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now)
 {
 	tl->now = now;

@@ -39,6 +39,10 @@ int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, ui
 		     struct ccr_error *err);
 void ccr_timeline_free(struct ccr_timeline *tl);
 
+/* As many nodes afresh; they count from the next ccr_timeline_begin on. CCR_EINVAL as above. */
+int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes,
+			   struct ccr_error *err);
+
 /* Empties every node's list: all is free from now on. */
 void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now);
 
