@@ -15,14 +15,14 @@
 #include "core/demand.h"
 #include "core/error.h"
 
-struct ccr_step {
+struct ccr_free_step {
 	int64_t t;
 	struct ccr_amount free;
 	int32_t booked; /* how many bookings hold something of it in this step */
 };
 
 struct ccr_track {
-	struct ccr_step *step;
+	struct ccr_free_step *step;
 	uint32_t n, cap;
 };
 

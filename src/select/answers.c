@@ -93,8 +93,7 @@ void ccr__answers_forget(void)
 {
 	struct ccr__answer *a, *next;
 
-	HASH_ITER(hh, ccr__gate.answers, a, next)
-	{
+	HASH_ITER (hh, ccr__gate.answers, a, next) {
 		HASH_DEL(ccr__gate.answers, a);
 		free_answer(a);
 	}

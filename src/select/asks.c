@@ -83,7 +83,8 @@ static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, stru
 	if (tasks > f->min_nodes || per_node > 1 || f->max_nodes != f->min_nodes) {
 		f->units = tasks > f->min_nodes ? tasks : f->min_nodes;
 		f->unit.cpus = (int32_t)per_task;
-		if (per_node && f->units == f->min_nodes * per_node && f->max_nodes == f->min_nodes) {
+		if (per_node && f->units == f->min_nodes * per_node &&
+		    f->max_nodes == f->min_nodes) {
 			f->node_min_units = per_node;
 			f->node_max_units = per_node;
 		} else if (per_node) {
@@ -95,7 +96,8 @@ static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, stru
 		f->node.cpus = (int32_t)per_task;
 	}
 	ask->need = *f;
-	/* pn_min_cpus is a count that the stock plugin derives; as a floor it is too high at times. */
+	/* pn_min_cpus is a count that the stock plugin derives; as a floor it is too high at times.
+	 */
 	if (!f->units && (int32_t)least > f->node.cpus)
 		ask->need.node.cpus = (int32_t)least;
 	/* One thread a core: each task takes whole cores. */
@@ -159,7 +161,8 @@ static void read_gpus(const struct ccr_cluster *c, const job_record_t *job,
 			want(f->total, type, g->gres_per_job);
 			want(n->total, type, g->gres_per_job);
 		}
-		/* CPUs that go with each GPU: where GPUs land decides, and only the stock one knows. */
+		/* CPUs that go with each GPU: where GPUs land decides, and only the stock one
+		 * knows. */
 		n->whole = n->whole || per_cpu;
 	}
 	if (per_mem && c->memory) {

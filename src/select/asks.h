@@ -21,7 +21,8 @@ struct ccr_ask {
 void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t min_nodes,
 		  uint32_t max_nodes, struct ccr_ask *ask);
 
-/* The job's time limit in seconds: its own, else its partition's default, else its maximum (R27). */
+/* The job's time limit in seconds: its own, else its partition's default, else its maximum (R27).
+ */
 int64_t ccr_job_limit(const job_record_t *job);
 
 /* When a running or completing job is expected to end. */

@@ -24,7 +24,7 @@ struct ccr__answer {
 	enum ccr_verdict verdict;
 	struct ccr_conflict why;
 	int rc;
-	uint64_t *set;	 /* the nodes that were offered */
+	uint64_t *set;	  /* the nodes that were offered */
 	uint64_t *result; /* TEST_ONLY: the nodes that were answered */
 	UT_hash_handle hh;
 };

@@ -51,11 +51,10 @@ static char *path;
 	F(char *, select_jobinfo_sprint, (void *info, char *buf, size_t size, int mode),           \
 	  (info, buf, size, mode), NULL)                                                           \
 	F(char *, select_jobinfo_xstrdup, (void *info, int mode), (info, mode), NULL)              \
-	F(int, get_info_from_plugin, (int what, job_record_t *job, void *data),                    \
-	  (what, job, data), SLURM_ERROR)                                                          \
+	F(int, get_info_from_plugin, (int what, job_record_t *job, void *data), (what, job, data), \
+	  SLURM_ERROR)                                                                             \
 	F(int, update_node_config, (int index), (index), SLURM_SUCCESS)                            \
-	F(void *, resv_test,                                                                       \
-	  (void *resv, uint32_t count, bitstr_t *avail, bitstr_t **cores),                         \
+	F(void *, resv_test, (void *resv, uint32_t count, bitstr_t *avail, bitstr_t **cores),      \
 	  (resv, count, avail, cores), NULL)
 
 #define OWN(F)                                                                                     \
@@ -63,8 +62,8 @@ static char *path;
 	F(int, reconfigure, (void), (), SLURM_ERROR)                                               \
 	F(int, job_begin, (job_record_t * job), (job), SLURM_ERROR)                                \
 	F(int, job_fini, (job_record_t * job), (job), SLURM_ERROR)                                 \
-	F(int, job_expand, (job_record_t * from, job_record_t *to), (from, to), SLURM_ERROR)       \
-	F(int, job_resized, (job_record_t * job, node_record_t *node), (job, node), SLURM_ERROR)   \
+	F(int, job_expand, (job_record_t * from, job_record_t * to), (from, to), SLURM_ERROR)      \
+	F(int, job_resized, (job_record_t * job, node_record_t * node), (job, node), SLURM_ERROR)  \
 	F(int, job_suspend, (job_record_t * job, bool indefinitely), (job, indefinitely),          \
 	  SLURM_ERROR)                                                                             \
 	F(int, job_resume, (job_record_t * job, bool indefinitely), (job, indefinitely),           \
@@ -179,7 +178,8 @@ bool ccr_inner_open(void)
 		return true;
 	path = find();
 	if (!path) {
-		error("select/cons_tres (slurm-ccr): no other " FILE_NAME " in PluginDir=%s: Slurm's "
+		error("select/cons_tres (slurm-ccr): no other " FILE_NAME
+		      " in PluginDir=%s: Slurm's "
 		      "own plugin folder must be in it, behind ours",
 		      slurm_conf.plugindir);
 		return false;

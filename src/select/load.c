@@ -261,7 +261,8 @@ bool ccr__gate_load(bool cycle)
 	bool ok;
 
 	if (!ccr_cluster_read(&G.cluster)) {
-		ccr__gate_aside("the nodes or their GPUs cannot be read (more than 8 types on one?)");
+		ccr__gate_aside(
+		    "the nodes or their GPUs cannot be read (more than 8 types on one?)");
 		return false;
 	}
 	if (!G.plan || before != G.cluster.n)

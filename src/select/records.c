@@ -128,7 +128,8 @@ static void add_gpus(const struct ccr_cluster *c, uint32_t node, const gres_node
 		uint64_t found = 0;
 
 		for (int t = 0; t < ns->topo_cnt; t++) {
-			int16_t tt = ccr_cluster_type(c, ns->topo_type_id ? ns->topo_type_id[t] : 0);
+			int16_t tt =
+			    ccr_cluster_type(c, ns->topo_type_id ? ns->topo_type_id[t] : 0);
 			int hit;
 
 			if (!ns->topo_gres_bitmap || !ns->topo_gres_bitmap[t] ||
@@ -209,7 +210,8 @@ int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool pi
 			continue;
 		if (n >= r->nhosts || n >= room || i >= c->n || !node_record_table_ptr[i])
 			return -1;
-		/* Cores of the job's nodes lie one behind the other in core_bitmap, run-length coded. */
+		/* Cores of the job's nodes lie one behind the other in core_bitmap, run-length
+		 * coded. */
 		if (r->sock_core_rep_count && r->sockets_per_node && r->cores_per_socket) {
 			if (!left)
 				left = r->sock_core_rep_count[run];

@@ -16,8 +16,8 @@
 struct ccr_cluster {
 	struct ccr_node *node;
 	uint32_t n;
-	uint32_t threads; /* most threads a core that are in use on any node */
-	bool memory;	  /* memory is given out (CR_*_Memory) */
+	uint32_t threads;		 /* most threads a core that are in use on any node */
+	bool memory;			 /* memory is given out (CR_*_Memory) */
 	uint32_t type_id[CCR_TYPES_MAX]; /* of gres, by our number */
 	int16_t types;
 	uint32_t gpu; /* plugin id of gres/gpu */

@@ -26,8 +26,8 @@ static bool plain_words(void)
 			bit_set(b, 65);
 			bit_set(b, 191);
 			memcpy(words, (const char *)b + HEAD * sizeof(uint64_t), sizeof(words));
-			if (sizeof(bitstr_t) == sizeof(uint64_t) && words[0] == 1 && words[1] == 2 &&
-			    words[2] == UINT64_C(1) << 63)
+			if (sizeof(bitstr_t) == sizeof(uint64_t) && words[0] == 1 &&
+			    words[1] == 2 && words[2] == UINT64_C(1) << 63)
 				k = 1;
 			bit_free(b);
 		}
