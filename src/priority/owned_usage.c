@@ -17,10 +17,12 @@ const struct ccr_ledger *ccr_owned_usage(void)
 	return ledger;
 }
 
-bool ccr_owned_usage_wanted(const struct ccr_settings *settings, const struct ccr_config *config)
+bool ccr_owned_usage_wanted(const struct ccr_settings *settings, const struct ccr_engine *engine)
 {
-	return !settings->with_dbd || config->usage.source == CCR_SOURCE_LEDGER ||
-	       config->usage.model != CCR_USAGE_HALFLIFE;
+	const struct ccr_config_usage *u = &engine->config->usage;
+
+	return !settings->with_dbd || u->source == CCR_SOURCE_LEDGER ||
+	       u->model != CCR_USAGE_HALFLIFE || ccr_engine_uses_lsf(engine);
 }
 
 static struct ccr_usage_model model_of(const struct ccr_settings *settings,
@@ -47,15 +49,15 @@ static char *path_of(const struct ccr_settings *settings)
 	return path;
 }
 
-bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_config *config)
+bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_engine *engine)
 {
-	struct ccr_usage_model model = model_of(settings, config);
+	struct ccr_usage_model model = model_of(settings, engine->config);
 	struct ccr_ledger_notes notes;
 	struct ccr_error err;
 	char *path;
 	int rc;
 
-	if (ledger || !ccr_owned_usage_wanted(settings, config))
+	if (ledger || !ccr_owned_usage_wanted(settings, engine))
 		return true;
 	path = path_of(settings);
 	if (!path)
@@ -76,6 +78,23 @@ void ccr_owned_usage_fini(void)
 	ccr_ledger_free(ledger);
 	ledger = NULL;
 	complained = false;
+}
+
+void ccr_owned_usage_reset(time_t now)
+{
+	struct ccr_ledger *fresh;
+	struct ccr_error err;
+
+	if (!ledger)
+		return;
+	fresh = ccr_ledger_new(ccr_ledger_model(ledger), now, &err);
+	if (!fresh) {
+		error("priority/ccr: usage is not reset: %s", err.text);
+		return;
+	}
+	ccr_ledger_set_charged_until(fresh, ccr_ledger_charged_until(ledger));
+	ccr_ledger_free(ledger);
+	ledger = fresh;
 }
 
 /* Units a second that the policy charges the job. */
@@ -103,23 +122,13 @@ static double charge_rate(const job_record_t *job, const struct ccr_config *conf
 	return rate > 0 && factor >= 0 ? rate * factor : 0;
 }
 
-/* Its user's name, also where there is no association. Slurm's cache asks the system but once. */
-static const char *user_of(const job_record_t *job)
-{
-	const char *name = ccr_facts_user(job);
-
-	if (!name)
-		name = job->user_name ? job->user_name : uid_to_string_cached(job->user_id);
-	return name;
-}
-
 /* From its start or the last look to its end or now. */
 static int charge(const job_record_t *job, const struct ccr_config *config, bool with_dbd,
 		  time_t from, time_t now, struct ccr_error *err)
 {
 	struct ccr_usage_key key = {
 	    .account = job->account,
-	    .user = user_of(job),
+	    .user = ccr_facts_user(job),
 	    .partition = job->part_ptr ? job->part_ptr->name : job->partition,
 	    .qos = job->qos_ptr ? job->qos_ptr->name : NULL,
 	};
@@ -138,9 +147,10 @@ static int charge(const job_record_t *job, const struct ccr_config *config, bool
 				 job->total_cpus, err);
 }
 
-void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr_config *config,
+void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr_engine *engine,
 			   time_t now)
 {
+	const struct ccr_config *config = engine->config;
 	struct ccr_usage_model model = model_of(settings, config);
 	ccr_slurm_list_itr_t *it;
 	struct ccr_error err;
@@ -148,11 +158,11 @@ void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr
 	time_t from;
 	int rc;
 
-	if (!ccr_owned_usage_wanted(settings, config)) {
+	if (!ccr_owned_usage_wanted(settings, engine)) {
 		ccr_owned_usage_fini();
 		return;
 	}
-	if (!ledger && !ccr_owned_usage_init(settings, config))
+	if (!ledger && !ccr_owned_usage_init(settings, engine))
 		return;
 	rc = ccr_usage_model_equal(&model, ccr_ledger_model(ledger))
 		 ? CCR_OK
