@@ -300,7 +300,7 @@ static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out,
 {
 	uint32_t mib = 0;
 
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit))
+	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
 		return bad(m, "submit", "seconds or YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
 	if (!sim_text_seconds(get(c, COL_RUNTIME), &out->runtime) || out->runtime < 0)
 		return bad(m, "runtime", "a number of seconds", get(c, COL_RUNTIME));
@@ -335,7 +335,7 @@ static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out
 
 	if (strchr(get(c, COL_ID), '.')) /* a step of a job */
 		return SIM_LINE_NONE;
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit))
+	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
 		return bad(m, "Submit", "YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
 	s = get(c, COL_START);
 	if (*s && !sim_text_date(s, &start) && !strcasecmp(s, "Unknown"))
