@@ -134,6 +134,20 @@ static int no_blank(unsigned char ch)
 	return 0;
 }
 
+/* A parser that starts afresh; -1: out of memory. */
+static int start_parser(struct sim_columns *c)
+{
+	if (csv_init(&c->parser, CSV_STRICT | CSV_STRICT_FINI))
+		return -1;
+	if (c->format == SIM_FORMAT_SACCT) {
+		/* sacct quotes nothing: a quote is part of a job's name */
+		csv_set_delim(&c->parser, '|');
+		csv_set_quote(&c->parser, '\1');
+		csv_set_space_func(&c->parser, no_blank);
+	}
+	return 0;
+}
+
 struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 				    struct sim_message *m)
 {
@@ -141,17 +155,12 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 	struct sim_columns *c = calloc(1, sizeof(*c));
 	const char *missing = NULL;
 
-	if (!c || csv_init(&c->parser, CSV_STRICT | CSV_STRICT_FINI)) {
+	if (c)
+		c->format = format;
+	if (!c || start_parser(c)) {
 		snprintf(m->text, sizeof(m->text), "out of memory");
 		free(c);
 		return NULL;
-	}
-	c->format = format;
-	if (format == SIM_FORMAT_SACCT) {
-		/* sacct quotes nothing: a quote is part of a job's name */
-		csv_set_delim(&c->parser, '|');
-		csv_set_quote(&c->parser, '\1');
-		csv_set_space_func(&c->parser, no_blank);
 	}
 	for (int i = 0; i < COL_COUNT; i++)
 		c->at[i] = -1;
@@ -387,7 +396,8 @@ enum sim_line_kind sim_columns_line(struct sim_columns *c, const char *text, str
 		return SIM_LINE_NONE;
 	if (!split(c, text)) {
 		/* a failed parse leaves the parser inside the field */
-		csv_fini(&c->parser, on_field, on_row, c);
+		csv_free(&c->parser);
+		start_parser(c);
 		snprintf(m->text, sizeof(m->text),
 			 "a quoted field that is not closed or not alone");
 		return SIM_LINE_BAD;
