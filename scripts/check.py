@@ -159,7 +159,7 @@ def lint(quick):
     pages = tracked("docs/*.[1-8]", "docs/man/*.[1-8]")
     if pages:
         check("mandoc", "mandoc", "-T", "lint", "-W", "warning", *pages)
-    check("python", sys.executable, "-m", "compileall", "-q", "-f", "tests", "scripts")
+    check("pyflakes", "pyflakes3", *tracked("*.py"))
     scripts = [f for f in tracked() if os.path.isfile(os.path.join(REPO, f))
                and open(os.path.join(REPO, f), "rb").read(32).startswith((b"#!/bin/sh", b"#!/bin/bash",
                                                                           b"#!/usr/bin/env bash"))]

@@ -47,6 +47,7 @@ static int remember(struct ccr_plan *plan, struct ccr__entry *e, const struct cc
 	}
 	e->demand = *job->demand;
 	e->limit = job->limit;
+	e->since = job->since;
 	e->b.job = job->id;
 	e->b.rank = job->rank;
 	e->b.partition = job->partition;
@@ -188,14 +189,14 @@ static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
 	return true;
 }
 
-int ccr__settle(struct ccr_plan *plan)
+int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i];
 		struct ccr_slot slot;
 		int rc;
 
-		if (e->held)
+		if (e->held || !e->b.n)
 			continue;
 		if (still_whole(plan, e)) {
 			if ((rc = ccr__hold(plan, e)))
@@ -203,16 +204,13 @@ int ccr__settle(struct ccr_plan *plan)
 			continue;
 		}
 		for (uint32_t j = i + 1; j < plan->entries; j++)
-			ccr__lift(plan, plan->rank[j]);
+			if (reality || plan->rank[j]->b.made < e->since)
+				ccr__lift(plan, plan->rank[j]);
 		rc = ccr_search_earliest(
 		    plan->search, plan->tl, &e->demand, e->limit, e->candidates, plan->tl->now,
 		    ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place, &slot);
-		if (!rc && slot.n) {
+		if (!rc)
 			rc = ccr__assign(plan, e, &slot);
-		} else if (!rc) {
-			ccr__remove(plan, e);
-			i--;
-		}
 		if (rc)
 			return rc;
 	}

@@ -192,7 +192,9 @@ static int read_constant(struct ccr__reader *r, const char *key, const struct cc
 		if (!strcmp(c->constants[i].name, key))
 			k = &c->constants[i];
 	if (!k) {
-		rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
+		rc = ccr__check_room(r, v->line, c->n_constants, "constants");
+		if (!rc)
+			rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
 		if (!rc)
 			rc = ccr__copy(r, key, &name);
 		if (rc)
@@ -344,21 +346,6 @@ void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_s
 	spec->n_constants = config->n_constants;
 }
 
-static int warn_no_groups(struct ccr__reader *r, const struct ccr_policy *policy)
-{
-	static const enum ccr_var of_group[] = {CCR_VAR_TARGET, CCR_VAR_FS_DELTA,
-						CCR_VAR_FINANCIAL};
-
-	for (size_t i = 0; i < CCR__COUNT(of_group); i++) {
-		if (ccr_policy_uses(policy, of_group[i]))
-			return ccr__warn(
-			    r, 0, "groups",
-			    "there are none, but the policy reads %s: it is 0 for every job",
-			    ccr_var_info(of_group[i])->name);
-	}
-	return 0;
-}
-
 /* A policy that ranks by something, and whose expressions compile. */
 static int finish_policy(struct ccr__reader *r)
 {
@@ -374,8 +361,11 @@ static int finish_policy(struct ccr__reader *r)
 				"one of \"preset\", \"policy\" and \"job_sort_formula\"");
 	ccr_config_policy_spec(r->config, &spec);
 	rc = ccr_policy_compile(&spec, &policy, r->err);
-	if (!rc && !r->config->groups.count)
-		rc = warn_no_groups(r, policy);
+	if (!rc) {
+		r->reads_target = ccr_policy_uses(policy, CCR_VAR_TARGET) ||
+				  ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+		r->reads_financial = ccr_policy_uses(policy, CCR_VAR_FINANCIAL);
+	}
 	ccr_policy_free(policy);
 	return rc;
 }
@@ -389,7 +379,8 @@ static void set_defaults(struct ccr_config *c)
 					     .decay = 0.8,
 					     .hist_hours = 10,
 					     .charge = CCR_CHARGE_BILLING,
-					     .source = CCR_SOURCE_AUTO};
+					     .source = CCR_SOURCE_AUTO,
+					     .gpu_weight = 32};
 	c->lsf = (struct ccr_config_lsf){.constant = 3.0,
 					 .cpu_time_factor = 0,
 					 .run_time_factor = 0.7,

@@ -54,6 +54,7 @@ struct ccr_config_usage {
 	double hist_hours; /* h, lsf; default 10 */
 	enum ccr_usage_charge charge;
 	enum ccr_usage_source source;
+	double gpu_weight; /* CPUs that a GPU costs, where Slurm cannot bill GPUs; default 32 */
 };
 
 struct ccr_user_shares {

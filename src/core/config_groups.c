@@ -24,6 +24,8 @@ static int read_tier(struct ccr__reader *r, const char *key, const struct ccr__v
 	if (!rc)
 		rc = ccr__number(r, v, -1e9, 1e9, A_FACTOR, &factor);
 	if (!rc)
+		rc = ccr__check_room(r, v->line, g->n_tiers, "tiers");
+	if (!rc)
 		rc = ccr__grow(r, &g->tiers, g->n_tiers, sizeof(*g->tiers));
 	if (!rc)
 		rc = ccr__copy(r, key, &g->tiers[g->n_tiers].name);
@@ -350,6 +352,8 @@ static int inherit(struct ccr__reader *r, struct ccr_group *g)
 		g->target_inherited = true;
 		return 0;
 	}
+	if (!r->reads_target)
+		return 0;
 	snprintf(path, sizeof(path), "groups.%.60s", g->name);
 	return ccr__warn(r, g->line, path,
 			 "has no target%s: it neither gains nor loses by its usage",
@@ -381,7 +385,7 @@ static int check_sum(struct ccr__reader *r)
 			 sum);
 		return ccr__bad(r, g->target_line, found, "at most 100 percent together");
 	}
-	if (last && sum < 100 - 1e-6)
+	if (last && sum < 100 - 1e-6 && r->reads_target)
 		return ccr__warn(
 		    r, 0, "groups",
 		    "the targets sum up to %.10g percent: the other %.10g are nobody's", sum,
@@ -407,12 +411,18 @@ int ccr__finish_groups(struct ccr__reader *r)
 		snprintf(path, sizeof(path), "tiers.%.60s", groups->tiers[i].name);
 		rc = ccr__warn(r, groups->tiers[i].line, path, "no group has this tier");
 	}
-	if (!rc && groups->count && !groups->fallback)
-		rc = ccr__warn(
-		    r, 0, "default_group",
-		    "not given: jobs of other accounts have no target and no financial factor, so "
-		    "that these terms are 0");
-	return rc;
+	if (rc || (!r->reads_target && !r->reads_financial) || groups->fallback)
+		return rc;
+	if (!groups->count)
+		return ccr__warn(
+		    r, 0, "groups",
+		    "there are none, but the policy reads a group's %s: it is 0 for every "
+		    "job",
+		    r->reads_target ? "target" : "financial factor");
+	return ccr__warn(
+	    r, 0, "default_group",
+	    "not given: jobs of other accounts have no target and no financial factor, "
+	    "so that these terms are 0");
 }
 
 const struct ccr__section *ccr__group_sections(size_t *count)

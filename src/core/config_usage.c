@@ -111,10 +111,18 @@ static int read_hist_hours(struct ccr__reader *r, const struct ccr__value *v, vo
 			   &r->config->usage.hist_hours);
 }
 
+static int read_gpu_weight(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	struct ccr_config_usage *u = into;
+
+	(void)arg;
+	return ccr__number(r, v, 0, 1e6, "a weight from 0 to 1000000", &u->gpu_weight);
+}
+
 static const struct ccr__key usage_keys[] = {
     {"model", read_model, 0},	{"interval", read_interval, 0},	    {"depth", read_depth, 0},
     {"decay", read_decay, 0},	{"hist_hours", read_hist_hours, 0}, {"charge", read_charge, 0},
-    {"source", read_source, 0},
+    {"source", read_source, 0}, {"gpu_weight", read_gpu_weight, 0},
 };
 
 int ccr__read_usage(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)

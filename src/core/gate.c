@@ -280,7 +280,7 @@ int ccr_plan_start(struct ccr_plan *plan, const struct ccr_plan_job *job,
 		ccr__lift(plan, plan->rank[i]);
 	if (own)
 		ccr__remove(plan, own);
-	if (ccr__settle(plan))
+	if (ccr__settle(plan, all))
 		return ccr_error_nomem(err);
 	return 0;
 }

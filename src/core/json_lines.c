@@ -181,8 +181,9 @@ static int enter_key(struct walk *w, struct frame *f, const char *start, size_t 
 	const char *text;
 	int rc = 0;
 
-	if (tok)
-		key = json_tokener_parse_ex(tok, start, (int)len);
+	if (!tok)
+		return ccr_error_nomem(w->err);
+	key = json_tokener_parse_ex(tok, start, (int)len);
 	json_tokener_free(tok);
 	if (!key)
 		return ccr_error_nomem(w->err);

@@ -1,9 +1,9 @@
 /* ledger - see ledger.h */
 #include "core/ledger.h"
 
+#include "core/shares.h"
 #include "core/ledger_rebin.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -406,9 +406,7 @@ struct ccr_usage ccr_ledger_total(const struct ccr_ledger *l)
 double ccr_ledger_percent(const struct ccr_ledger *l, enum ccr_by by, const char *name,
 			  const char *partition, enum ccr_measure m)
 {
-	double all = l->total.s[m];
-
-	return all > 0 ? fmin(100, 100 * (ccr_ledger_by(l, by, name, partition).s[m] / all)) : 0;
+	return ccr_percent(ccr_ledger_by(l, by, name, partition).s[m], l->total.s[m]);
 }
 
 const struct ccr_total *ccr_ledger_next_total(const struct ccr_ledger *l, enum ccr_by by,

@@ -10,11 +10,11 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-/* What is remembered of a booked job. */
+/* What is remembered of a job within the depth; with b.n == 0 it has no place in the window. */
 struct ccr__entry {
 	struct ccr_booking b; /* first: ccr_booking pointers are handed out */
 	struct ccr_demand demand;
-	int64_t limit;
+	int64_t limit, since; /* as in ccr_plan_job */
 	uint64_t *candidates; /* NULL: all */
 	bool held;	      /* its place is taken out of the timeline */
 	UT_hash_handle hh;
@@ -25,8 +25,6 @@ struct ccr__partition {
 	bool strict;
 	uint64_t closed; /* the cycle in which a blocked job closed it */
 	struct ccr_rank closer;
-	uint32_t tries; /* searches that ended beyond the window, this cycle */
-	uint64_t tried; /* the cycle that `tries` belongs to */
 };
 
 struct ccr__block {
@@ -78,10 +76,12 @@ void ccr__put_back(struct ccr_plan *plan);
 
 /*
  * Goes down the entries; those that are not held get their place back if it is whole, else the
- * earliest other one, before which all lower ones make way. One that finds none in the window is
- * removed.
+ * earliest other one, or none if that is beyond the window. Which lower ones make way for
+ * it: if it was pushed aside by a job, those that it would itself be allowed to push aside.
+ * reality: what runs or a node changed; then all do. A job that ends a second late would
+ * otherwise send the highest booking behind lower ones that are only next on its node.
  */
-int ccr__settle(struct ccr_plan *plan);
+int ccr__settle(struct ccr_plan *plan, bool reality);
 
 /* Gives an entry that is not held a new place, or none. CCR_ENOMEM leaves it without one. */
 int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot);

@@ -168,13 +168,13 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err)
 				      &plan->tl->node[b->node].total, false))
 			return ccr_error_nomem(err);
 	}
-	if (ccr__settle(plan))
+	if (ccr__settle(plan, true))
 		return ccr_error_nomem(err);
 	return 0;
 }
 
-/* Bookings in the partition above a rank, another job's than this. */
-static uint32_t booked_above(const struct ccr_plan *plan, const struct ccr_plan_job *job)
+/* Jobs of the partition that rank above and count for its depth. */
+static uint32_t ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
 {
 	uint32_t n = 0;
 
@@ -188,7 +188,7 @@ static uint32_t booked_above(const struct ccr_plan *plan, const struct ccr_plan_
 	return n;
 }
 
-/* Drops the lowest bookings of a partition until there are no more than its depth. */
+/* Drops the lowest of a partition until they are no more than its depth. */
 static void trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
 {
 	uint32_t n = 0;
@@ -240,6 +240,7 @@ static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_pl
 	e->candidates = c;
 	e->demand = *job->demand;
 	e->limit = job->limit;
+	e->since = job->since;
 	e->b.partition = job->partition;
 	ccr_plan_rerank(plan, job->id, &job->rank);
 	return 0;
@@ -276,30 +277,37 @@ static enum ccr_book nomem(struct ccr_error *err)
 	return CCR_BOOK_ERROR;
 }
 
-/* A first place. */
-static enum ccr_book make(struct ccr_plan *plan, const struct ccr_plan_job *job, uint32_t depth,
+/* The job has no place yet. */
+static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
+			  const struct ccr_plan_job *job, uint32_t depth,
 			  const struct ccr_booking **out, struct ccr_error *err)
 {
-	struct ccr__entry *e = NULL;
 	struct ccr_slot slot;
-	int rc;
+	int rc = 0;
 
-	ccr__clear_for(plan, job, NULL);
-	rc = look(plan, job, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
-	if (!rc && slot.n) {
-		e = ccr__add(plan, job);
-		rc = e ? ccr__assign(plan, e, &slot) : CCR_ENOMEM;
-		if (rc && e)
-			ccr__remove(plan, e);
-	}
-	if (ccr__settle(plan) || rc)
+	if (!e && !(e = ccr__add(plan, job)))
 		return nomem(err);
-	if (!e) {
-		ccr__partition(plan, job->partition)->tries++;
-		return CCR_BOOK_WINDOW;
-	}
+	if (e->b.partition != job->partition)
+		rc = move(plan, e, job);
+	ccr__clear_for(plan, job, e);
+	if (!rc)
+		rc = look(plan, job, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
+	if (!rc)
+		rc = ccr__assign(plan, e, &slot);
+	if (ccr__settle(plan, false) || rc)
+		return nomem(err);
 	trim(plan, job->partition, depth);
-	return result(e, out);
+	return e->b.n ? result(e, out) : CCR_BOOK_WINDOW;
+}
+
+/* A strict partition lets nobody pass its first blocked job. */
+static void close_strict(struct ccr_plan *plan, struct ccr__partition *p,
+			 const struct ccr_plan_job *job)
+{
+	if ((!p->strict && !plan->opt.strict) || p->closed == plan->cycle)
+		return;
+	p->closed = plan->cycle;
+	p->closer = job->rank;
 }
 
 enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *job,
@@ -307,6 +315,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 {
 	struct ccr__partition *p = ccr__partition(plan, job->partition);
 	struct ccr__entry *e = ccr__find(plan, job->id);
+	bool here, deep;
 	uint32_t depth;
 
 	if (out)
@@ -314,45 +323,37 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	if (!p)
 		return nomem(err);
 	depth = p->depth == UINT32_MAX ? plan->opt.depth : p->depth;
-	if (e && e->b.partition == job->partition && !same_job(plan, e, job)) {
+	here = e && e->b.partition == job->partition;
+	if (here && !same_job(plan, e, job)) {
 		ccr__remove(plan, e);
 		e = NULL;
+		here = false;
 	}
-	if (e && e->b.partition == job->partition && ccr_rank_cmp(&e->b.rank, &job->rank))
+	if (here && ccr_rank_cmp(&e->b.rank, &job->rank))
 		ccr_plan_rerank(plan, job->id, &job->rank);
-	if (p->tried != plan->cycle) {
-		p->tried = plan->cycle;
-		p->tries = 0;
-	}
-	if (booked_above(plan, job) >= depth || p->tries > 2 * (uint64_t)depth + 8) {
-		bool strict = p->strict || plan->opt.strict;
-
-		if (e && e->b.partition != job->partition)
-			return result(e, out);
-		if (e)
+	deep = ahead(plan, job) >= depth;
+	if (deep && !p->strict && !plan->opt.strict) {
+		if (here)
 			ccr__remove(plan, e);
-		if (strict &&
-		    !ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates))
-			return CCR_BOOK_NEVER;
-		if (strict && p->closed != plan->cycle) {
-			p->closed = plan->cycle;
-			p->closer = job->rank;
-		}
+		else if (e && e->b.n)
+			return result(e, out);
 		return CCR_BOOK_DEPTH;
 	}
 	if (!ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
-		if (e && e->b.partition != job->partition)
-			return result(e, out);
-		if (e)
+		if (here)
 			ccr__remove(plan, e);
+		else if (e && e->b.n)
+			return result(e, out);
 		return CCR_BOOK_NEVER;
 	}
-	if ((p->strict || plan->opt.strict) && p->closed != plan->cycle) {
-		p->closed = plan->cycle;
-		p->closer = job->rank;
+	close_strict(plan, p, job);
+	if (deep) {
+		if (here)
+			ccr__remove(plan, e);
+		return here || !e || !e->b.n ? CCR_BOOK_DEPTH : result(e, out);
 	}
-	if (!e)
-		return make(plan, job, depth, out, err);
+	if (!e || !e->b.n)
+		return make(plan, e, job, depth, out, err);
 	if (improve(plan, e, job, depth))
 		return nomem(err);
 	return result(e, out);
@@ -392,7 +393,7 @@ const struct ccr_booking *ccr_plan_booking(const struct ccr_plan *plan, uint32_t
 {
 	const struct ccr__entry *e = ccr__find(plan, job);
 
-	return e ? &e->b : NULL;
+	return e && e->b.n ? &e->b : NULL;
 }
 
 const struct ccr_booking *ccr_plan_nth(const struct ccr_plan *plan, uint32_t i)

@@ -72,7 +72,7 @@ struct ccr_booking {
 	int64_t start, end;  /* end = start + limit */
 	int64_t first_start; /* what the first cycle promised */
 	int64_t made;	     /* when that was */
-	uint32_t n;
+	uint32_t n;	     /* 0 (ccr_plan_nth only): none in the window, start is CCR_FOREVER */
 	struct ccr_share *share; /* the nodes and what it takes of each */
 };
 
@@ -125,8 +125,8 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err);
 enum ccr_book {
 	CCR_BOOKED = 0,
 	CCR_BOOK_NEVER,	 /* its candidates cannot hold it even when empty */
-	CCR_BOOK_DEPTH,	 /* as many as the depth are booked above it in its partition */
-	CCR_BOOK_WINDOW, /* its earliest start is beyond the window */
+	CCR_BOOK_DEPTH,	 /* as many as the depth are ahead of it in its partition */
+	CCR_BOOK_WINDOW, /* its earliest start is beyond the window; it counts for the depth */
 	CCR_BOOK_ERROR,	 /* out of memory; err has it */
 };
 
@@ -149,7 +149,10 @@ void ccr_plan_rerank(struct ccr_plan *plan, uint32_t job, const struct ccr_rank 
 /* A job's booking, NULL if it has none. Valid until the next call that changes the plan. */
 const struct ccr_booking *ccr_plan_booking(const struct ccr_plan *plan, uint32_t job);
 
-/* All bookings, highest rank first: i from 0 until NULL. */
+/*
+ * All jobs within the depth, highest rank first: i from 0 until NULL. n == 0: no booking was made,
+ * as its earliest start is beyond the window. The caller drops those that are gone: ccr_plan_drop.
+ */
 const struct ccr_booking *ccr_plan_nth(const struct ccr_plan *plan, uint32_t i);
 
 /* The timeline under the plan, to look at. */

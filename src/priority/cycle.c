@@ -4,9 +4,9 @@
  * One turn of the thread, with what it holds meanwhile (S: slurmctld's locks, A: assoc_mgr's):
  *
  *   reload      nothing   the policy file, if its content changed
- *   usage       S, A      decay, what ran since the last turn, standings of groups
+ *   usage       S, A      decay, what ran since the last turn, eligible times, standings of groups
  *   gather      S, A      facts of pending jobs into rows
- *   score       nothing   rows -> points
+ *   score       nothing   LSF's places, then rows -> points
  *   store       S job W   points into the records that are still what was gathered
  *   save        nothing   state files
  */
@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "priority/duties.h"
+#include "priority/eligible_jobs.h"
 #include "priority/engine.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
@@ -65,7 +66,7 @@ static bool is_scored(const job_record_t *job)
 	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
 }
 
-static void gather(const struct ccr_facts_site *site, const struct ccr_standings *standings)
+static void gather(const struct ccr_sources *sources)
 {
 	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
 	job_record_t *job;
@@ -76,7 +77,7 @@ static void gather(const struct ccr_facts_site *site, const struct ccr_standings
 		if (!is_scored(job))
 			continue;
 		if (!room_for(n_rows + 1) ||
-		    !ccr_scored_gather(site, standings, job, &rows[n_rows], &arena)) {
+		    !ccr_scored_gather(sources, job, &rows[n_rows], &arena)) {
 			error("priority/ccr: out of memory, %zu jobs are scored this time", n_rows);
 			break;
 		}
@@ -135,55 +136,72 @@ static void log_rows(void)
 }
 
 /* Usage up to now and the facts of all jobs, under one set of locks. */
-static struct ccr_standings *look(time_t now, bool scoring)
+static void look(time_t now, bool scoring, struct ccr_standings **standings,
+		 struct ccr_lsf_table **lsf)
 {
 	slurmctld_lock_t s = {
 	    .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
 	struct ccr_engine *e = ccr_engine_now();
-	struct ccr_standings *standings = NULL;
-	struct ccr_facts_site site;
+	struct ccr_sources sources = {0};
 
 	lock_slurmctld(s);
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
 	ccr_duties_lock();
+	if (ccr_duties_reset_due(now)) {
+		ccr_duties_reset(&settings);
+		ccr_owned_usage_reset(now);
+	}
 	if (scoring)
 		ccr_duties_usage(&settings, now);
-	ccr_owned_usage_count(&settings, e->config, now);
+	ccr_eligible_jobs_look(now);
+	ccr_owned_usage_count(&settings, e, now);
 	if (scoring) {
-		standings = ccr_standings_make(
+		*standings = ccr_standings_make(
 		    e->config, ccr_duties_give_usage(&settings, e->config), ccr_owned_usage());
-		if (!standings)
+		if (!*standings)
 			error("priority/ccr: out of memory, group terms count 0 this time");
-		ccr_facts_site(&site, &settings, now);
-		gather(&site, standings);
+		if (ccr_engine_uses_lsf(e)) {
+			*lsf = ccr_lsf_rows_make(e->config, ccr_owned_usage(), now);
+			if (!*lsf)
+				error("priority/ccr: out of memory, LSF's terms count 0 this time");
+		}
+		ccr_facts_site(&sources.site, &settings, now);
+		sources.standings = *standings;
+		sources.lsf = *lsf;
+		gather(&sources);
 	}
 	ccr_duties_unlock();
 	unlock_slurmctld(s);
-	return standings;
 }
 
 static void cycle(time_t now, bool scoring)
 {
 	struct ccr_engine *e;
 	struct ccr_score_rule rule;
-	struct ccr_standings *standings;
+	struct ccr_standings *standings = NULL;
+	struct ccr_lsf_table *lsf = NULL;
 	unsigned faults[CCR_COLUMNS] = {0};
 
 	if (scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
 	e = ccr_engine_now();
-	standings = look(now, scoring);
+	look(now, scoring, &standings, &lsf);
 	if (scoring) {
 		ccr_engine_rule(e, &settings, &rule);
-		for (size_t i = 0; i < n_rows; i++)
+		for (size_t i = 0; i < n_rows; i++) {
+			ccr_scored_lsf(lsf, &rows[i], &arena, false);
 			ccr_scored_compute(e->cycle, &rule, &settings, &rows[i], &arena, faults);
+		}
 		store();
 		report(faults);
 		if (settings.debug)
 			log_rows();
 		if (standings)
-			ccr_engine_put_standings(standings);
+			ccr_engine_put_standings(standings, lsf);
+		else
+			ccr_lsf_rows_free(lsf);
+		ccr_eligible_jobs_save(&settings);
 	}
 	ccr_duties_save(&settings);
 	ccr_owned_usage_save(&settings);

@@ -39,23 +39,33 @@ static void engine_free(struct ccr_engine *e)
 	ccr_policy_free(e->cycle);
 	ccr_policy_free(e->set);
 	ccr_standings_free(e->standings);
+	ccr_lsf_rows_free(e->lsf);
 	ccr_config_free(e->config);
 	free(e);
 }
 
-void ccr_engine_put_standings(struct ccr_standings *standings)
+bool ccr_engine_uses_lsf(const struct ccr_engine *e)
 {
-	struct ccr_standings *old = NULL;
+	return ccr_policy_uses(e->cycle, CCR_VAR_LSF_PRIORITY) ||
+	       ccr_policy_uses(e->cycle, CCR_VAR_RUN_HOURS) ||
+	       ccr_policy_uses(e->cycle, CCR_VAR_STARTED);
+}
+
+void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_table *lsf)
+{
+	struct ccr_lsf_table *old_lsf = lsf;
+	struct ccr_standings *old = standings;
 
 	pthread_mutex_lock(&lock);
 	if (engine) {
 		old = engine->standings;
+		old_lsf = engine->lsf;
 		engine->standings = standings;
-		standings = NULL;
+		engine->lsf = lsf;
 	}
 	pthread_mutex_unlock(&lock);
 	ccr_standings_free(old);
-	ccr_standings_free(standings);
+	ccr_lsf_rows_free(old_lsf);
 }
 
 void ccr_engine_rule(const struct ccr_engine *e, const struct ccr_settings *s,

@@ -15,15 +15,18 @@
 #include "core/config.h"
 #include "core/policy.h"
 #include "core/score.h"
+#include "priority/lsf_rows.h"
 #include "priority/settings.h"
 #include "priority/standing.h"
 
 struct ccr_engine {
 	struct ccr_config *config;
-	struct ccr_policy *cycle;	 /* the decay thread's compilation */
-	struct ccr_policy *set;		 /* priority_p_set's, under the engine lock */
-	bool whole;			 /* see struct ccr_score_rule */
-	struct ccr_standings *standings; /* of the last cycle, under the engine lock; may be NULL */
+	struct ccr_policy *cycle; /* the decay thread's compilation */
+	struct ccr_policy *set;	  /* priority_p_set's, under the engine lock */
+	bool whole;		  /* see struct ccr_score_rule */
+	/* of the last cycle, under the engine lock; either may be NULL */
+	struct ccr_standings *standings;
+	struct ccr_lsf_table *lsf;
 };
 
 /*
@@ -38,8 +41,14 @@ struct ccr_engine *ccr_engine_now(void);
 struct ccr_engine *ccr_engine_lock(void);
 void ccr_engine_unlock(void);
 
-/* Puts the standings of a new cycle in force and frees the old ones. Takes the engine lock. */
-void ccr_engine_put_standings(struct ccr_standings *standings);
+/*
+ * Puts the standings and the table of a new cycle in force and frees the old ones. Takes the engine
+ * lock.
+ */
+void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_table *lsf);
+
+/* Does the policy read one of LSF's variables? */
+bool ccr_engine_uses_lsf(const struct ccr_engine *e);
 
 /* How points are made of factors: weights from the settings, base and rounding from the policy. */
 void ccr_engine_rule(const struct ccr_engine *e, const struct ccr_settings *s,

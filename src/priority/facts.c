@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mf.h"
+#include "priority/eligible_jobs.h"
 #include "slurm/compat_gres.h"
 
 #define YEAR_S (365.0 * 86400)
@@ -88,7 +89,7 @@ void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, d
 	var[CCR_VAR_NTASKS] = d->num_tasks && d->num_tasks != NO_VAL ? d->num_tasks : 1;
 	var[CCR_VAR_WALLTIME] = walltime(job);
 	var[CCR_VAR_QUEUE_MINUTES] = waited / 60;
-	var[CCR_VAR_ELIGIBLE_TIME] = waited;
+	var[CCR_VAR_ELIGIBLE_TIME] = ccr_eligible_jobs_seconds(job, site->now);
 	var[CCR_VAR_JOB_PRIORITY] = -((double)d->nice - NICE_OFFSET);
 	var[CCR_VAR_AGE_FACTOR] = ccr_mf_age(site->now, d->accrue_time, site->settings->max_age);
 	extra->nice = (int64_t)d->nice - NICE_OFFSET;
@@ -104,7 +105,7 @@ void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *
 	    .nodes = site->nodes,
 	    .favor_small = s->favor_small,
 	    .relative = (s->flags & PRIORITY_FLAGS_SIZE_RELATIVE) != 0,
-	    .wide_counts_all = true,
+	    .wide_counts_all = !CCR_SLURM_ACTIVE_NODES,
 	};
 	uint32_t minutes = job->time_limit;
 
@@ -122,7 +123,9 @@ void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *
 
 const char *ccr_facts_user(const job_record_t *job)
 {
-	return job->assoc_ptr ? job->assoc_ptr->user : NULL;
+	if (job->assoc_ptr && job->assoc_ptr->user)
+		return job->assoc_ptr->user;
+	return job->user_name ? job->user_name : uid_to_string_cached(job->user_id);
 }
 
 void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q, double *var)
@@ -137,20 +140,24 @@ void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q
 
 void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job, double *var)
 {
-	const slurmdb_assoc_rec_t *a = job->assoc_ptr;
+	slurmdb_assoc_rec_t *a = job->assoc_ptr;
 
 	ccr_facts_qos(site, ccr_slurm_job_qos(job), var);
-	if (a && a->usage)
-		var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
-						? (double)a->priority
-						: a->usage->priority_norm;
+	if (!a || !a->usage)
+		return;
+	var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
+					? (double)a->priority
+					: a->usage->priority_norm;
+	var[CCR_VAR_FS_FACTOR] = ccr_fairshare_of(a, &site->settings->fs);
 }
 
-void ccr_facts_standing(const struct ccr_standing *standing, double *var)
+void ccr_facts_standing(const struct ccr_standing *standing, const struct ccr_owner *owner,
+			double *var)
 {
 	var[CCR_VAR_TARGET] = standing->target;
 	var[CCR_VAR_USAGE] = standing->usage;
 	var[CCR_VAR_FS_DELTA] = standing->delta;
 	var[CCR_VAR_FINANCIAL] = standing->financial;
-	var[CCR_VAR_FAIRSHARE_FACTOR] = standing->fairshare_factor;
+	var[CCR_VAR_FAIRSHARE_FACTOR] = ccr_standing_fairshare(standing, owner);
+	var[CCR_VAR_USER_USAGE] = owner->usage;
 }

@@ -37,10 +37,14 @@ void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job,
 /* What a QOS says; qos may be NULL. assoc_mgr qos R. */
 void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *qos, double *var);
 
-/* What its group says. No lock but that of the standings. */
-void ccr_facts_standing(const struct ccr_standing *standing, double *var);
+/* What its group and its owner's usage say. No lock but that of the standings. */
+void ccr_facts_standing(const struct ccr_standing *standing, const struct ccr_owner *owner,
+			double *var);
 
-/* The user's name for group look-ups; NULL without a database. assoc_mgr assoc R. */
+/*
+ * The user's name, also where there is no association; NULL for a user without one. Slurm asks the
+ * system once a user. assoc_mgr assoc R.
+ */
 const char *ccr_facts_user(const job_record_t *job);
 
 /* GPUs, all nodes together, that the job asks for. Job R. */

@@ -17,10 +17,12 @@ const struct ccr_ledger *ccr_owned_usage(void)
 	return ledger;
 }
 
-bool ccr_owned_usage_wanted(const struct ccr_settings *settings, const struct ccr_config *config)
+bool ccr_owned_usage_wanted(const struct ccr_settings *settings, const struct ccr_engine *engine)
 {
-	return !settings->with_dbd || config->usage.source == CCR_SOURCE_LEDGER ||
-	       config->usage.model != CCR_USAGE_HALFLIFE;
+	const struct ccr_config_usage *u = &engine->config->usage;
+
+	return !settings->with_dbd || u->source == CCR_SOURCE_LEDGER ||
+	       u->model != CCR_USAGE_HALFLIFE || ccr_engine_uses_lsf(engine);
 }
 
 static struct ccr_usage_model model_of(const struct ccr_settings *settings,
@@ -47,15 +49,15 @@ static char *path_of(const struct ccr_settings *settings)
 	return path;
 }
 
-bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_config *config)
+bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_engine *engine)
 {
-	struct ccr_usage_model model = model_of(settings, config);
+	struct ccr_usage_model model = model_of(settings, engine->config);
 	struct ccr_ledger_notes notes;
 	struct ccr_error err;
 	char *path;
 	int rc;
 
-	if (ledger || !ccr_owned_usage_wanted(settings, config))
+	if (ledger || !ccr_owned_usage_wanted(settings, engine))
 		return true;
 	path = path_of(settings);
 	if (!path)
@@ -78,8 +80,25 @@ void ccr_owned_usage_fini(void)
 	complained = false;
 }
 
+void ccr_owned_usage_reset(time_t now)
+{
+	struct ccr_ledger *fresh;
+	struct ccr_error err;
+
+	if (!ledger)
+		return;
+	fresh = ccr_ledger_new(ccr_ledger_model(ledger), now, &err);
+	if (!fresh) {
+		error("priority/ccr: usage is not reset: %s", err.text);
+		return;
+	}
+	ccr_ledger_set_charged_until(fresh, ccr_ledger_charged_until(ledger));
+	ccr_ledger_free(ledger);
+	ledger = fresh;
+}
+
 /* Units a second that the policy charges the job. */
-static double charge_rate(const job_record_t *job, const struct ccr_config *config)
+static double charge_rate(const job_record_t *job, const struct ccr_config *config, bool with_dbd)
 {
 	const slurmdb_qos_rec_t *qos = job->qos_ptr;
 	double rate = 0, factor = qos && qos->usage_factor >= 0 ? qos->usage_factor : 1;
@@ -87,6 +106,8 @@ static double charge_rate(const job_record_t *job, const struct ccr_config *conf
 	switch (config->usage.charge) {
 	case CCR_CHARGE_BILLING:
 		rate = calc_job_billable_tres((job_record_t *)job, job->start_time, true);
+		if (!with_dbd) /* Slurm has no gres/gpu to bill then */
+			rate += config->usage.gpu_weight * (double)ccr_facts_gpus(job);
 		break;
 	case CCR_CHARGE_CPUS:
 		rate = job->total_cpus;
@@ -101,23 +122,13 @@ static double charge_rate(const job_record_t *job, const struct ccr_config *conf
 	return rate > 0 && factor >= 0 ? rate * factor : 0;
 }
 
-/* Its user's name, also where there is no association. Slurm's cache asks the system but once. */
-static const char *user_of(const job_record_t *job)
-{
-	const char *name = ccr_facts_user(job);
-
-	if (!name)
-		name = job->user_name ? job->user_name : uid_to_string_cached(job->user_id);
-	return name;
-}
-
 /* From its start or the last look to its end or now. */
-static int charge(const job_record_t *job, const struct ccr_config *config, time_t from, time_t now,
-		  struct ccr_error *err)
+static int charge(const job_record_t *job, const struct ccr_config *config, bool with_dbd,
+		  time_t from, time_t now, struct ccr_error *err)
 {
 	struct ccr_usage_key key = {
 	    .account = job->account,
-	    .user = user_of(job),
+	    .user = ccr_facts_user(job),
 	    .partition = job->part_ptr ? job->part_ptr->name : job->partition,
 	    .qos = job->qos_ptr ? job->qos_ptr->name : NULL,
 	};
@@ -132,13 +143,14 @@ static int charge(const job_record_t *job, const struct ccr_config *config, time
 		start = from;
 	if (start >= end)
 		return CCR_OK;
-	return ccr_ledger_charge(ledger, &key, start, end, charge_rate(job, config),
+	return ccr_ledger_charge(ledger, &key, start, end, charge_rate(job, config, with_dbd),
 				 job->total_cpus, err);
 }
 
-void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr_config *config,
+void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr_engine *engine,
 			   time_t now)
 {
+	const struct ccr_config *config = engine->config;
 	struct ccr_usage_model model = model_of(settings, config);
 	ccr_slurm_list_itr_t *it;
 	struct ccr_error err;
@@ -146,11 +158,11 @@ void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr
 	time_t from;
 	int rc;
 
-	if (!ccr_owned_usage_wanted(settings, config)) {
+	if (!ccr_owned_usage_wanted(settings, engine)) {
 		ccr_owned_usage_fini();
 		return;
 	}
-	if (!ledger && !ccr_owned_usage_init(settings, config))
+	if (!ledger && !ccr_owned_usage_init(settings, engine))
 		return;
 	rc = ccr_usage_model_equal(&model, ccr_ledger_model(ledger))
 		 ? CCR_OK
@@ -160,7 +172,7 @@ void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr
 		rc = ccr_ledger_advance(ledger, now, &err);
 	it = list_iterator_create(job_list);
 	while (!rc && (job = list_next(it)))
-		rc = charge(job, config, from, now, &err);
+		rc = charge(job, config, settings->with_dbd, from, now, &err);
 	list_iterator_destroy(it);
 	if (rc) /* charged_until stays: what was missed is counted next time, never twice */
 		error("priority/ccr: usage: %s", err.text);

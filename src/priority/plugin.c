@@ -12,6 +12,7 @@
 #include "core/fairshare.h"
 #include "priority/cycle.h"
 #include "priority/duties.h"
+#include "priority/eligible_jobs.h"
 #include "priority/engine.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
@@ -57,7 +58,8 @@ int init(void)
 		return SLURM_ERROR;
 	}
 	ccr_duties_init(&settings);
-	if (!ccr_owned_usage_init(&settings, ccr_engine_now()->config))
+	ccr_eligible_jobs_init(&settings);
+	if (!ccr_owned_usage_init(&settings, ccr_engine_now()))
 		return SLURM_ERROR;
 	if (ccr_slurm_site_init() != SLURM_SUCCESS)
 		error("priority/ccr: no site_factor plugin");
@@ -83,6 +85,8 @@ CCR_SLURM_FINI fini(void)
 		ccr_duties_save(&settings);
 		ccr_owned_usage_save(&settings);
 		ccr_owned_usage_fini();
+		ccr_eligible_jobs_save(&settings);
+		ccr_eligible_jobs_fini();
 		ccr_duties_fini();
 		ccr_engine_fini();
 		ccr_slurm_site_fini();
@@ -110,7 +114,7 @@ static uint32_t score_now(job_record_t *job)
 {
 	assoc_mgr_lock_t a = {.assoc = READ_LOCK, .qos = READ_LOCK};
 	unsigned faults[CCR_COLUMNS] = {0};
-	struct ccr_facts_site site;
+	struct ccr_sources sources = {0};
 	struct ccr_score_rule rule;
 	struct ccr_scored scored;
 	struct ccr_engine *e;
@@ -118,9 +122,15 @@ static uint32_t score_now(job_record_t *job)
 
 	assoc_mgr_lock(&a);
 	e = ccr_engine_lock();
-	ccr_facts_site(&site, &settings, time(NULL));
+	ccr_facts_site(&sources.site, &settings, time(NULL));
 	ccr_arena_clear(&set_arena);
-	if (e && ccr_scored_gather(&site, e->standings, job, &scored, &set_arena)) {
+	if (e) {
+		sources.standings = e->standings;
+		sources.lsf = e->lsf;
+	}
+	if (e && ccr_scored_gather(&sources, job, &scored, &set_arena)) {
+		ccr_scored_lsf(e->lsf, &scored, &set_arena,
+			       ccr_lsf_rows_joins(job, sources.site.now));
 		ccr_engine_rule(e, &settings, &rule);
 		ccr_scored_compute(e->set, &rule, &settings, &scored, &set_arena, faults);
 		priority = ccr_scored_store(&settings, &scored, &set_arena, job);

@@ -52,8 +52,23 @@ static size_t take_tres(struct ccr_arena *a, size_t n)
 	return at;
 }
 
+static const enum ccr_var slot_vars[CCR_SLOT_VARS] = {
+    CCR_VAR_QUEUE_PRIORITY, CCR_VAR_PARTITION_FACTOR, CCR_VAR_QOS_PRIORITY, CCR_VAR_QOS_FACTOR,
+    CCR_VAR_LSF_PRIORITY,   CCR_VAR_RUN_HOURS,	      CCR_VAR_STARTED};
+
+/* Exchanges the variables that a slot decides with the slot's own. */
+static void swap_slot(double *var, struct ccr_slot *slot)
+{
+	for (size_t i = 0; i < CCR_SLOT_VARS; i++) {
+		double v = var[slot_vars[i]];
+
+		var[slot_vars[i]] = slot->var[i];
+		slot->var[i] = v;
+	}
+}
+
 struct slots {
-	const struct ccr_facts_site *site;
+	const struct ccr_sources *sources;
 	struct ccr_slot *slot;
 	int n;
 };
@@ -62,25 +77,25 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 			void *arg)
 {
 	struct slots *c = arg;
-	const struct ccr_settings *s = c->site->settings;
+	const struct ccr_facts_site *site = &c->sources->site;
 	double var[CCR_VAR_COUNT] = {0};
 
 	if (index < 0 || index >= c->n)
 		return;
-	ccr_facts_partition(c->site, job, part, var);
-	ccr_facts_qos(c->site, qos, var);
-	c->slot[index].queue_priority = var[CCR_VAR_QUEUE_PRIORITY];
-	c->slot[index].partition_factor = var[CCR_VAR_PARTITION_FACTOR];
-	c->slot[index].qos_priority = var[CCR_VAR_QOS_PRIORITY];
-	c->slot[index].qos_factor = var[CCR_VAR_QOS_FACTOR];
-	c->slot[index].tres = ccr_tres_points(&s->tres, job, part, NULL);
+	ccr_facts_partition(site, job, part, var);
+	ccr_facts_qos(site, qos, var);
+	swap_slot(var, &c->slot[index]);
+	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
+	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
 }
 
-bool ccr_scored_gather(const struct ccr_facts_site *site, const struct ccr_standings *standings,
-		       job_record_t *job, struct ccr_scored *out, struct ccr_arena *arena)
+bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
+		       struct ccr_arena *arena)
 {
+	const struct ccr_facts_site *site = &sources->site;
 	const struct ccr_settings *s = site->settings;
 	const slurmdb_qos_rec_t *qos = ccr_slurm_job_qos(job);
+	const char *user = ccr_facts_user(job);
 	int n = ccr_slurm_slot_count(job);
 
 	memset(out, 0, sizeof(*out));
@@ -92,8 +107,9 @@ bool ccr_scored_gather(const struct ccr_facts_site *site, const struct ccr_stand
 	ccr_facts_job(site, job, out->var, &out->extra);
 	ccr_facts_partition(site, job, job->part_ptr, out->var);
 	ccr_facts_assoc(site, job, out->var);
-	out->standing = ccr_standings_find(standings, ccr_facts_user(job), job->account);
-	ccr_facts_standing(out->standing, out->var);
+	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
+			   ccr_standings_owner(sources->standings, user), out->var);
+	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
 		if (out->tres == SIZE_MAX)
@@ -103,7 +119,7 @@ bool ccr_scored_gather(const struct ccr_facts_site *site, const struct ccr_stand
 		    ccr_tres_points(&s->tres, job, job->part_ptr, arena->tres + out->tres);
 	}
 	if (n > 0) {
-		struct slots c = {.site = site, .n = n};
+		struct slots c = {.sources = sources, .n = n};
 
 		out->slot = take_slots(arena, (size_t)n);
 		if (out->slot == SIZE_MAX)
@@ -116,41 +132,46 @@ bool ccr_scored_gather(const struct ccr_facts_site *site, const struct ccr_stand
 	return true;
 }
 
-/* Exchanges the variables that a slot decides with the slot's own. */
-static void swap_slot(double *var, struct ccr_slot *slot)
+static void put_place(struct ccr_lsf_place place, double *var)
 {
-	static const enum ccr_var which[] = {CCR_VAR_QUEUE_PRIORITY, CCR_VAR_PARTITION_FACTOR,
-					     CCR_VAR_QOS_PRIORITY, CCR_VAR_QOS_FACTOR};
-	double *mine[] = {&slot->queue_priority, &slot->partition_factor, &slot->qos_priority,
-			  &slot->qos_factor};
+	var[CCR_VAR_RUN_HOURS] = place.run_hours;
+	var[CCR_VAR_STARTED] = place.started;
+	var[CCR_VAR_LSF_PRIORITY] = place.priority;
+}
 
-	for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++) {
-		double v = var[which[i]];
+void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
+		    bool join)
+{
+	if (!lsf)
+		return;
+	put_place(ccr_lsf_rows_place(lsf, s->lsf, s->job_id, join), s->var);
+	for (int i = 0; i < s->n_slots; i++) {
+		struct ccr_slot *slot = &arena->slot[s->slot + (size_t)i];
 
-		var[which[i]] = *mine[i];
-		*mine[i] = v;
+		swap_slot(s->var, slot);
+		put_place(ccr_lsf_rows_place(lsf, slot->lsf, s->job_id, join), s->var);
+		swap_slot(s->var, slot);
 	}
 }
 
-/* The priority that the job has in one slot. */
+/*
+ * The priority that the job has in one slot. Any column may read what the slot decides, so all are
+ * evaluated there.
+ */
 static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *rule,
 		       struct ccr_scored *s, struct ccr_slot *slot)
 {
-	static const enum ccr_column which[] = {CCR_COL_PARTITION, CCR_COL_QOS};
 	struct ccr_score_extra x = s->extra;
-	double factor[CCR_COLUMNS], p[2];
 	unsigned ignored[CCR_COLUMNS] = {0}; /* counted for the job itself already */
+	double factor[CCR_COLUMNS];
+	struct ccr_score score;
 
 	swap_slot(s->var, slot);
 	ccr_policy_eval(policy, s->var, factor, ignored);
 	swap_slot(s->var, slot);
-	for (int i = 0; i < 2; i++) {
-		p[i] = rule->weight[which[i]] * factor[which[i]];
-		if (rule->whole)
-			p[i] = ccr_score_round(p[i]);
-	}
 	x.tres = rule->whole ? ccr_score_round(slot->tres) : slot->tres;
-	slot->priority = ccr_score_elsewhere(&s->score, &x, p[0], p[1]);
+	ccr_score(rule, factor, &x, &score);
+	slot->priority = score.priority;
 }
 
 void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,

@@ -12,11 +12,15 @@
 
 #include "core/score.h"
 #include "priority/facts.h"
+#include "priority/lsf_rows.h"
+
+/* The variables that another partition or QOS changes. */
+#define CCR_SLOT_VARS 7
 
 struct ccr_slot {
-	double queue_priority, partition_factor;
-	double qos_priority, qos_factor;
-	double tres; /* weighted sum in that partition */
+	double var[CCR_SLOT_VARS]; /* see swap_slot() */
+	double tres;		   /* weighted sum in that partition */
+	struct ccr_lsf_pair *lsf;
 	uint32_t priority;
 };
 
@@ -29,8 +33,8 @@ struct ccr_scored {
 	size_t slot;   /* first in the arena */
 	size_t tres;   /* first in the arena; tres_cnt doubles */
 	bool has_tres;
-	bool threshold; /* QOS with EnforceUsageThreshold: see store.c */
-	const struct ccr_standing *standing;
+	bool threshold;		  /* QOS with EnforceUsageThreshold: see store.c */
+	struct ccr_lsf_pair *lsf; /* NULL where the policy does not ask for it */
 	double var[CCR_VAR_COUNT];
 	struct ccr_score_extra extra;
 	struct ccr_score score;
@@ -47,12 +51,26 @@ struct ccr_arena {
 void ccr_arena_clear(struct ccr_arena *a);
 void ccr_arena_free(struct ccr_arena *a);
 
+/* Where the facts come from besides the job. */
+struct ccr_sources {
+	struct ccr_facts_site site;
+	const struct ccr_standings *standings; /* NULL: none, all group terms are 0 */
+	struct ccr_lsf_table *lsf;	       /* NULL: not asked for */
+};
+
 /*
  * Gathers a pending job. Locks: job R (W where slots are to be sorted: up to 24.05), node R, part
  * R, assoc_mgr assoc R and qos R. False: out of memory.
  */
-bool ccr_scored_gather(const struct ccr_facts_site *site, const struct ccr_standings *standings,
-		       job_record_t *job, struct ccr_scored *out, struct ccr_arena *arena);
+bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
+		       struct ccr_arena *arena);
+
+/*
+ * Fills in LSF's variables: between gathering and scoring. No lock but the table's. join: a job
+ * that the table does not know is counted there from now on.
+ */
+void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
+		    bool join);
 
 /* Scores it; no lock. faults[CCR_COLUMNS] counts what had no finite value. */
 void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,

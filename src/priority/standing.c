@@ -7,26 +7,38 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "core/fairshare.h"
+#include "core/shares.h"
 
 /* An account of the tree and whose standing its jobs have. */
 struct account {
 	UT_hash_handle hh;
+	struct account *parent; /* NULL below the root */
 	struct ccr_standing *standing;
 	struct ccr_standing own; /* used where it stands for itself */
 	double share;		 /* of the whole cluster by sacctmgr's shares, 0 to 1 */
+	double usage;		 /* percent, what is below included */
+	char name[];
+};
+
+struct person {
+	UT_hash_handle hh;
+	struct ccr_owner owner;
+	const struct account *as_parent; /* an association with Fairshare=parent */
 	char name[];
 };
 
 struct ccr_standings {
 	const struct ccr_config *config;
+	bool from_assocs;
 	struct account *accounts;
+	struct person *persons;
 	size_t count;
 	struct ccr_standing empty;
 	struct ccr_standing group[]; /* by ccr_group.index */
 };
 
-static const struct ccr_standing nobody = {.fairshare_factor = 1};
+static const struct ccr_standing nobody;
+static const struct ccr_owner stranger;
 
 /* Slurm's account names are not case sensitive; the tree has them in small letters. */
 static struct account *find(const struct ccr_standings *s, const char *account)
@@ -63,29 +75,52 @@ static struct account *enter(struct ccr_standings *s, const char *account)
 	return a;
 }
 
+static struct person *find_person(const struct ccr_standings *s, const char *user)
+{
+	struct person *p = NULL;
+
+	HASH_FIND(hh, s->persons, user, strlen(user), p);
+	return p;
+}
+
+static struct person *enter_person(struct ccr_standings *s, const char *user)
+{
+	size_t n = strlen(user);
+	struct person *p = find_person(s, user);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p) + n + 1);
+	if (!p)
+		return NULL;
+	memcpy(p->name, user, n);
+	HASH_ADD_KEYPTR(hh, s->persons, p->name, n, p);
+	if (!p->hh.tbl) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
 static void finish(struct ccr_standing *st, const struct ccr_target *target)
 {
 	if (target->kind != CCR_TARGET_NONE) {
 		st->target = target->percent;
 		st->delta = ccr_target_points(target->kind, target->percent, st->usage);
 	}
-	st->fairshare_factor =
-	    st->target > 0 ? ccr_fs_factor(st->usage / 100, st->target / 100, 1) : 1;
 }
 
-/* --- usage from Slurm's associations -----------------------------------------------------------
+/* --- Slurm's associations ----------------------------------------------------------------------
  */
 
-static double percent_of_root(const slurmdb_assoc_rec_t *a)
+/* 0 where the usage is the ledger's. */
+static double percent_of_root(const struct ccr_standings *s, const slurmdb_assoc_rec_t *a)
 {
-	long double root = assoc_mgr_root_assoc && assoc_mgr_root_assoc->usage
-			       ? assoc_mgr_root_assoc->usage->usage_raw
-			       : 0;
+	const slurmdb_assoc_rec_t *root = assoc_mgr_root_assoc;
 
-	if (!(root > 0) || !a->usage)
+	if (!s->from_assocs || !root || !root->usage || !a->usage)
 		return 0;
-	double p = (double)(100 * a->usage->usage_raw / root);
-	return p < 0 ? 0 : p > 100 ? 100 : p;
+	return ccr_percent((double)a->usage->usage_raw, (double)root->usage->usage_raw);
 }
 
 static const struct ccr_group *named(const struct ccr_standings *s, const char *account)
@@ -106,11 +141,30 @@ static double share_of(const slurmdb_assoc_rec_t *a, double parent_share)
 	return parent_share * a->shares_raw / a->usage->level_shares;
 }
 
+static bool add_user(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc,
+		     const struct account *account, const struct ccr_group *group, double share)
+{
+	const struct ccr_group *g = ccr_groups_find_user(&s->config->groups, assoc->user);
+	double used = percent_of_root(s, assoc);
+	struct person *p = enter_person(s, assoc->user);
+
+	if (!p)
+		return false;
+	if (g && g != group) /* else it is counted with its account */
+		s->group[g->index].usage += used;
+	p->owner.usage += used;
+	p->owner.has_share = true;
+	p->owner.share += share_of(assoc, share);
+	if (assoc->shares_raw == SLURMDB_FS_USE_PARENT)
+		p->as_parent = account;
+	return true;
+}
+
 /*
- * Walks down the tree. `group` is what the ancestors gave. A group's usage is that of the topmost
- * of its accounts, as sshare shows them: what lies below is in there already.
+ * Walks down the tree. `account` and `group` are what the ancestors gave. A group's usage is that
+ * of the topmost of its accounts, as sshare shows them: what lies below is in there already.
  */
-static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc,
+static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc, struct account *account,
 		 const struct ccr_group *group, double share, int depth)
 {
 	ccr_slurm_list_itr_t *it;
@@ -121,24 +175,24 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc,
 		return true;
 	it = list_iterator_create(assoc->usage->children_list);
 	while (ok && (child = list_next(it))) {
-		const struct ccr_group *g = child->user ? NULL : named(s, child->acct);
+		const struct ccr_group *g;
 		struct account *a;
 
-		if (child->user) { /* counted unless its account is the group's already */
-			g = ccr_groups_find_user(&s->config->groups, child->user);
-			if (g && g != group)
-				s->group[g->index].usage += percent_of_root(child);
+		if (child->user) {
+			ok = add_user(s, child, account, group, share);
 			continue;
 		}
 		a = enter(s, child->acct);
 		ok = a != NULL;
 		if (!ok)
 			break;
+		g = named(s, child->acct);
 		if (!g)
 			g = group;
 		else if (g != group)
-			s->group[g->index].usage += percent_of_root(child);
-		a->own.usage = percent_of_root(child);
+			s->group[g->index].usage += percent_of_root(s, child);
+		a->parent = account;
+		a->usage = percent_of_root(s, child);
 		a->share = share_of(child, share);
 		if (g) {
 			a->standing = &s->group[g->index];
@@ -147,19 +201,29 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc,
 
 			/* an account directly under one that is no group's is counted up there */
 			if (assoc == assoc_mgr_root_assoc)
-				s->group[i].usage += a->own.usage;
+				s->group[i].usage += a->usage;
 			a->standing = &s->group[i];
 		} else {
-			const struct ccr_target shares = {.kind = CCR_TARGET_BOTH,
-							  .percent = 100 * a->share};
-
-			finish(&a->own, &shares);
 			a->standing = &a->own;
 		}
-		ok = walk(s, child, g, a->share, depth + 1);
+		ok = walk(s, child, a, g, a->share, depth + 1);
 	}
 	list_iterator_destroy(it);
 	return ok;
+}
+
+/* Accounts that stand for themselves, and users' numbers, once all usage is known. */
+static void finish_tree(struct ccr_standings *s)
+{
+	for (struct account *a = s->accounts; a; a = a->hh.next) {
+		const struct ccr_target shares = {.kind = CCR_TARGET_BOTH,
+						  .percent = 100 * a->share};
+
+		a->own.usage = a->usage;
+		finish(&a->own, &shares);
+	}
+	for (struct person *p = s->persons; p; p = p->hh.next)
+		p->owner.fs_usage = p->as_parent ? p->as_parent->usage : p->owner.usage;
 }
 
 /* A group that the file gives no target gets its account's shares as one. */
@@ -178,46 +242,76 @@ static struct ccr_target target_of(const struct ccr_standings *s, const struct c
 /* --- usage from the ledger ---------------------------------------------------------------------
  */
 
-static void from_ledger(struct ccr_standings *s, const struct ccr_ledger *ledger)
+static bool from_ledger(struct ccr_standings *s, const struct ccr_ledger *ledger)
 {
 	enum ccr_measure m = CCR_BILLED;
 	double total = ccr_ledger_total(ledger).s[m];
 	const struct ccr_ledger_entry *e = NULL;
 
-	if (!(total > 0))
-		return;
 	while ((e = ccr_ledger_next(ledger, e))) {
 		struct ccr_usage_key key = ccr_ledger_entry_key(e);
 		const struct ccr_standing *st = ccr_standings_find(s, key.user, key.account);
+		double used = ccr_percent(ccr_ledger_entry_usage(ledger, e).s[m], total);
+		struct person *p = enter_person(s, key.user);
 
+		if (!p)
+			return false;
+		p->owner.usage += used;
 		if (st->group)
-			s->group[st->group->index].usage +=
-			    100 * ccr_ledger_entry_usage(ledger, e).s[m] / total;
+			s->group[st->group->index].usage += used;
+		for (struct account *a = find(s, key.account); a; a = a->parent)
+			a->usage += used;
+	}
+	return true;
+}
+
+/* --- all together ------------------------------------------------------------------------------
+ */
+
+/* Shares that the file gives its groups. Where one has any, one that has not counts 1. */
+static void share_out(struct ccr_standings *s)
+{
+	double sum = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct ccr_group *g = s->group[i].group;
+
+		any = any || g->has_shares;
+		sum += g->shares;
+	}
+	for (size_t i = 0; i < s->count && any; i++) {
+		s->group[i].has_share = true;
+		s->group[i].share = ccr_fraction(s->group[i].group->shares, sum);
 	}
 }
 
-struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool with_assocs,
+struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool from_assocs,
 					 const struct ccr_ledger *ledger)
 {
 	size_t n = config->groups.count;
 	struct ccr_standings *s = calloc(1, sizeof(*s) + n * sizeof(s->group[0]));
+	bool ok = true;
 
 	if (!s)
 		return NULL;
 	s->config = config;
+	s->from_assocs = from_assocs;
 	s->count = n;
-	s->empty = nobody;
 	for (size_t i = 0; i < n; i++) {
 		s->group[i].group = config->groups.list[i];
 		s->group[i].financial = config->groups.list[i]->financial;
 	}
-	if (with_assocs && assoc_mgr_root_assoc &&
-	    !walk(s, assoc_mgr_root_assoc, named(s, "root"), 1, 0)) {
+	share_out(s);
+	if (assoc_mgr_root_assoc)
+		ok = walk(s, assoc_mgr_root_assoc, NULL, named(s, "root"), 1, 0);
+	if (ok && !from_assocs && ledger)
+		ok = from_ledger(s, ledger);
+	if (!ok) {
 		ccr_standings_free(s);
 		return NULL;
 	}
-	if (!with_assocs && ledger)
-		from_ledger(s, ledger);
+	finish_tree(s);
 	for (size_t i = 0; i < n; i++) {
 		struct ccr_target t = target_of(s, s->group[i].group);
 
@@ -229,9 +323,14 @@ struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool w
 void ccr_standings_free(struct ccr_standings *s)
 {
 	struct account *a, *next;
+	struct person *p, *next_p;
 
 	if (!s)
 		return;
+	HASH_ITER (hh, s->persons, p, next_p) {
+		HASH_DEL(s->persons, p);
+		free(p);
+	}
 	HASH_ITER (hh, s->accounts, a, next) {
 		HASH_DEL(s->accounts, a);
 		free(a);
@@ -255,4 +354,22 @@ const struct ccr_standing *ccr_standings_find(const struct ccr_standings *s, con
 		return a->standing;
 	g = ccr_groups_climb(&s->config->groups, NULL, &account, account ? 1 : 0, NULL, NULL);
 	return g ? &s->group[g->index] : &s->empty;
+}
+
+const struct ccr_owner *ccr_standings_owner(const struct ccr_standings *s, const char *user)
+{
+	const struct person *p = s && user ? find_person(s, user) : NULL;
+
+	return p ? &p->owner : &stranger;
+}
+
+double ccr_standing_fairshare(const struct ccr_standing *standing, const struct ccr_owner *owner)
+{
+	if (standing->has_share)
+		return ccr_pbs_fairshare_factor(standing->usage / 100, standing->share);
+	if (owner->has_share)
+		return ccr_pbs_fairshare_factor(owner->fs_usage / 100, owner->share);
+	if (standing->target > 0)
+		return ccr_pbs_fairshare_factor(standing->usage / 100, standing->target / 100);
+	return 1;
 }

@@ -21,17 +21,30 @@ struct ccr_standing {
 	double usage;		       /* percent of all that was delivered */
 	double delta;		       /* points of the target, percent */
 	double financial;
-	double fairshare_factor; /* 2^-(usage/target); 1 without a target */
+	bool has_share; /* the file gives groups shares */
+	double share;	/* the group's part of all shares of the file, 0 to 1 */
+};
+
+/* What belongs to a user, not to the job or its account. */
+struct ccr_owner {
+	double usage; /* percent of all that was delivered, in all accounts together */
+	/*
+	 * For the fair-share factor: the user's associations together. One with Fairshare=parent
+	 * has its account's usage and share.
+	 */
+	bool has_share;
+	double fs_usage; /* percent */
+	double share;	 /* of the whole cluster by sacctmgr's shares, 0 to 1 */
 };
 
 struct ccr_standings;
 
 /*
- * Computes all standings. with_assocs: take usage and the tree from assoc_mgr, which must be
- * locked (assoc R at least); else from the ledger, rolled up. ledger may be NULL (no usage at
- * all). NULL: out of memory.
+ * Computes all standings. from_assocs: take the usage from assoc_mgr, else from the ledger, rolled
+ * up (NULL: no usage at all). Accounts and shares are assoc_mgr's where it has any. assoc_mgr must
+ * be locked (assoc R at least). NULL: out of memory.
  */
-struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool with_assocs,
+struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool from_assocs,
 					 const struct ccr_ledger *ledger);
 void ccr_standings_free(struct ccr_standings *s);
 
@@ -41,5 +54,15 @@ void ccr_standings_free(struct ccr_standings *s);
  */
 const struct ccr_standing *ccr_standings_find(const struct ccr_standings *s, const char *user,
 					      const char *account);
+
+/* The user's own numbers. Never NULL: all 0 for a user who is not known. */
+const struct ccr_owner *ccr_standings_owner(const struct ccr_standings *s, const char *user);
+
+/*
+ * PBS's fairshare_factor, 2^-(usage/share), 0 to 1. Usage and share are the group's where the file
+ * gives groups shares; else the user's by sacctmgr's shares; else, without a database, the group's
+ * usage and target; 1 where there is nothing of these.
+ */
+double ccr_standing_fairshare(const struct ccr_standing *standing, const struct ccr_owner *owner);
 
 #endif

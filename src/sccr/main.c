@@ -5,6 +5,7 @@
 #include "sccr/sccr.h"
 
 static const struct sccr_command commands[] = {
+    {"check", sccr_check, "validate a policy file and print it as it is understood"},
     {"simulate", sccr_simulate, "replay a workload under a policy and see what it comes to"},
 };
 

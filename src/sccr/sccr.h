@@ -16,6 +16,7 @@ struct sccr_command {
 	const char *summary; /* one line for `sccr --help` */
 };
 
+int sccr_check(int argc, char **argv);
 int sccr_simulate(int argc, char **argv);
 
 #endif

@@ -115,6 +115,11 @@
 /* Marks what Slurm's loader looks up; all else stays hidden. */
 #define CCR_SLURM_EXPORT __attribute__((visibility("default")))
 
+/* What every plugin must define; the version is SLURM_VERSION_NUMBER. */
+extern CCR_SLURM_EXPORT const char plugin_name[];
+extern CCR_SLURM_EXPORT const char plugin_type[];
+extern CCR_SLURM_EXPORT const uint32_t plugin_version;
+
 /* `CCR_SLURM_FINI fini(void) { ...; return CCR_SLURM_FINI_DONE; }` */
 #if CCR_SLURM_FINI_VOID
 #define CCR_SLURM_FINI void

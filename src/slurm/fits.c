@@ -209,7 +209,7 @@ static bool details_fit(struct why *w, const job_record_t *job)
 	const ccr_slurm_details_t *d = job->details;
 
 	if (!d)
-		return true;
+		return IS_JOB_FINISHED(job) || no(w, "job %u has no details", job->job_id);
 	if (!allocated(w, "a job's details", d, sizeof(*d)) ||
 	    !magic_is(w, "a job's details", d->magic, DETAILS_MAGIC))
 		return false;
@@ -237,8 +237,9 @@ static bool job_fits(struct why *w, const job_record_t *job, bool *sure)
 		return no(w, "job %u has state %#x", job->job_id, (unsigned)job->job_state);
 	if (!details_fit(w, job) || (job->part_ptr && !part_fits(w, job->part_ptr, &part_sure)))
 		return false;
-	if (job->partition && !is_name(job->partition))
-		return no(w, "job %u names no partition", job->job_id);
+	if ((job->partition && !is_name(job->partition)) ||
+	    (job->account && !is_name(job->account)))
+		return no(w, "job %u names no partition or account", job->job_id);
 	if (job->job_resrcs &&
 	    !allocated(w, "a job's allocation", job->job_resrcs, sizeof(*job->job_resrcs)))
 		return false;
@@ -308,15 +309,22 @@ static bool assoc_fits(struct why *w)
 	return ok;
 }
 
-/* Says it, once. */
+/*
+ * Says it, once. Slurm opens a plugin whose init failed a second time: the object must stay loaded
+ * for it to remember that it has spoken.
+ */
 static bool unfit(struct ccr_slurm_fits *f, const struct why *w)
 {
 	char running[32];
+	Dl_info self;
 
-	if (!atomic_exchange(&f->unfit, true))
-		error("%s: built from the headers of Slurm %s, but the records of this slurmctld "
-		      "(%s) are not like these: %s. %s",
-		      f->who, ccr_slurm_built_for(), ccr_slurm_running(running), w->text, f->then);
+	if (atomic_exchange(&f->unfit, true))
+		return false;
+	error("%s: built from the headers of Slurm %s, but the records of this slurmctld (%s) are "
+	      "not like these: %s. %s",
+	      f->who, ccr_slurm_built_for(), ccr_slurm_running(running), w->text, f->then);
+	if (dladdr(f, &self) && self.dli_fname)
+		(void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	return false;
 }
 

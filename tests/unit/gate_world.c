@@ -330,7 +330,7 @@ static bool whole(struct run *r)
 	for (uint32_t i = 0; (b = ccr_plan_nth(r->plan, i)); i++) {
 		if (r->job[b->job - 1].state != WAITS)
 			return fail(r, "job %u runs and is booked", b->job);
-		times[n++] = b->start;
+		times[n++] = b->n ? b->start : r->now;
 		if (++in[b->partition] > r->w->depth[b->partition])
 			return fail(r, "more bookings than the depth");
 	}

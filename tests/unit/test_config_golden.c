@@ -40,8 +40,8 @@ static void say(FILE *f, const struct ccr_config *c)
 {
 	char text[32];
 
-	fprintf(f, "right: preset %s, base %lld\n", c->preset ? c->preset : "none",
-		(long long)c->base);
+	fprintf(f, "right: preset %s, base %lld, %s points\n", c->preset ? c->preset : "none",
+		(long long)c->base, c->exact_points ? "exact" : "whole");
 	for (int i = 0; i < CCR_COLUMNS; i++)
 		if (c->column[i].text)
 			fprintf(f, "%s: %s (%s, line %u%s)\n", ccr_column_name(i),
