@@ -2,25 +2,23 @@
 #include "core/ledger_json.h"
 
 #include "core/crc32.h"
+#include "core/json.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const measure_names[CCR_MEASURES] = {
+const char *const ccr__measure_names[CCR_MEASURES] = {
     [CCR_BILLED] = "billed_s", [CCR_SLOT] = "slot_s"};
 
 static const char *type_name(const json_object *v)
 {
 	return json_type_to_name(json_object_get_type(v));
 }
-
-/* Reading *************************************************************************************/
 
 static bool is_number(const json_object *v)
 {
@@ -164,9 +162,9 @@ static int read_entry(struct ccr_ledger *l, size_t at, json_object *o, double *b
 				    : !strcmp(name, "partition") ? &key.partition
 				    : !strcmp(name, "qos")	 ? &key.qos
 								 : NULL;
-		int m = !strcmp(name, measure_names[CCR_BILLED]) ? CCR_BILLED
-			: !strcmp(name, measure_names[CCR_SLOT]) ? CCR_SLOT
-								 : -1;
+		int m = !strcmp(name, ccr__measure_names[CCR_BILLED]) ? CCR_BILLED
+			: !strcmp(name, ccr__measure_names[CCR_SLOT]) ? CCR_SLOT
+								      : -1;
 
 		if (m >= 0) {
 			rc = read_bins(ccr_ledger_model(l), where, name, v, bins + (size_t)m * n,
@@ -180,10 +178,6 @@ static int read_entry(struct ccr_ledger *l, size_t at, json_object *o, double *b
 			return ccr_error_set(err, CCR_EINVAL, 0,
 					     "%s%s is of type %s: expected a name", where, name,
 					     type_name(v));
-		} else if (strlen(json_object_get_string(v)) !=
-			   (size_t)json_object_get_string_len(v)) {
-			return ccr_error_set(err, CCR_EINVAL, 0,
-					     "%s%s has a NUL in it: expected a name", where, name);
 		} else {
 			*text = json_object_get_string(v);
 		}
@@ -205,8 +199,11 @@ static int read_entries(struct ccr_ledger *l, json_object *a, struct ccr_error *
 
 	if (!bins)
 		return ccr_error_nomem(err);
-	for (size_t i = 0; !rc && i < json_object_array_length(a); i++)
+	for (size_t i = 0; !rc && i < json_object_array_length(a); i++) {
 		rc = read_entry(l, i, json_object_array_get_idx(a, i), bins, err);
+		if (rc)
+			err->line = ccr_json_member_line(a, i);
+	}
 	free(bins);
 	return rc;
 }
@@ -228,31 +225,35 @@ static const char *find_check(const char *text, size_t len)
 	return NULL;
 }
 
-static int hold_check(const char *text, size_t len, json_object *v, struct ccr_error *err)
+static int hold_check(const char *text, size_t len, const char *name, json_object *v,
+		      struct ccr_error *err)
 {
 	const char *end = find_check(text, len);
 	char found[9];
 
 	if (!json_object_is_type(v, json_type_string) || !end)
 		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "check is not a text at the end of the file: leave it out of "
-				     "a file written by hand");
+				     "%.300s: check is not a text at the end of the file: leave it "
+				     "out of a file written by hand",
+				     name);
 	snprintf(found, sizeof(found), "%08x", (unsigned)ccr__crc32(0, text, (size_t)(end - text)));
 	if (strcmp(found, json_object_get_string(v)))
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "check is %.20s, but what precedes it sums up to %s: the file "
-				     "is damaged, or was edited "
-				     "without taking the check member out",
-				     json_object_get_string(v), found);
+		return ccr_error_set(
+		    err, CCR_EINVAL, 0,
+		    "%.300s: check is %.20s, but what precedes it sums up to %s: the file "
+		    "is damaged, or was edited without taking the check member out",
+		    name, json_object_get_string(v), found);
 	return CCR_OK;
 }
 
+/* Sets *err, which is not NULL, without the file's name but with the line where it is known. */
 static int read_ledger(json_object *o, int64_t now, const struct ccr_usage_model *model,
 		       struct ccr_ledger **out, struct ccr_error *err)
 {
 	struct ccr_usage_model m = model ? *model : ccr_usage_model_default(CCR_USAGE_HALFLIFE);
 	json_object *version = json_object_object_get(o, "version"), *v, *usage = NULL;
 	int64_t time = now, charged;
+	size_t i = 0;
 	int rc = CCR_OK;
 
 	if (!json_object_is_type(version, json_type_int) || json_object_get_int64(version) != 1)
@@ -276,8 +277,11 @@ static int read_ledger(json_object *o, int64_t now, const struct ccr_usage_model
 		else if (strcmp(name, "version") && strcmp(name, "time") && strcmp(name, "check"))
 			rc = unknown("", name, "version, time, charged_until, model, usage, check",
 				     err);
-		if (rc)
+		if (rc) {
+			err->line = ccr_json_member_line(o, i);
 			return rc;
+		}
+		i++;
 	}
 	if (charged > time)
 		return ccr_error_set(err, CCR_EINVAL, 0,
@@ -287,7 +291,7 @@ static int read_ledger(json_object *o, int64_t now, const struct ccr_usage_model
 		return ccr_error_set(err, CCR_EINVAL, 0, "usage is missing: expected an array");
 	*out = ccr_ledger_new(&m, time, err);
 	if (!*out)
-		return err ? err->code : CCR_ENOMEM;
+		return err->code;
 	ccr_ledger_set_charged_until(*out, charged);
 	rc = read_entries(*out, usage, err);
 	if (rc) {
@@ -299,214 +303,76 @@ static int read_ledger(json_object *o, int64_t now, const struct ccr_usage_model
 	return CCR_OK;
 }
 
-/* The document of a text; NULL with *rc set. */
-static json_object *parse_text(const char *text, size_t len, int *rc, struct ccr_error *err)
+/*
+ * The document of a text; NULL with *rc set. A saved file is held against its check and is then
+ * what was written. One written by hand is read strictly: a key that appears twice is a mistake,
+ * and each value knows its line.
+ */
+static json_object *parse_text(const char *text, size_t len, const char *name, int *rc,
+			       struct ccr_error *err)
 {
-	struct json_tokener *tok = json_tokener_new_ex(JSON_TOKENER_DEFAULT_DEPTH);
-	enum json_tokener_error why;
-	json_object *o;
+	struct json_tokener *tok = json_tokener_new_ex(CCR_JSON_DEPTH);
+	json_object *o, *check;
 	size_t end;
 
-	*rc = CCR_OK;
 	if (!tok) {
 		*rc = ccr_error_nomem(err);
 		return NULL;
 	}
 	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	o = json_tokener_parse_ex(tok, text, (int)len);
-	why = json_tokener_get_error(tok);
+	o = len < INT_MAX ? json_tokener_parse_ex(tok, text, (int)len) : NULL;
 	end = json_tokener_get_parse_end(tok);
-	json_tokener_free(tok);
-	while (why == json_tokener_success && o && end < len && isspace((unsigned char)text[end]))
-		end++;
-	if (why == json_tokener_success && (!o || end < len)) {
-		/* A whole `null` is NULL as well; else json-c ends this way when out of memory. */
-		*rc = o || end < len
-			  ? ccr_error_nomem(err)
-			  : ccr_error_set(err, CCR_EINVAL, 1, "expected an object, found null");
-	} else if (why != json_tokener_success) {
-		unsigned line = 1;
-
-		for (size_t i = 0; i < end && i < len; i++)
-			line += text[i] == '\n';
-		*rc = why == json_tokener_continue
-			  ? ccr_error_set(err, CCR_EINVAL, line, "line %u: the file ends too early",
-					  line)
-			  : ccr_error_set(err, CCR_EINVAL, line, "line %u: %s", line,
-					  json_tokener_error_desc(why));
-	} else if (!json_object_is_type(o, json_type_object)) {
-		*rc = ccr_error_set(err, CCR_EINVAL, 1, "expected an object, found one of type %s",
-				    type_name(o));
+	if (o && end < len && json_tokener_get_error(tok) == json_tokener_success) {
+		while (end < len && isspace((unsigned char)text[end]))
+			end++;
+		/* Else json-c says so: it stops without an error when it is out of memory. */
+		if (end < len) {
+			json_object_put(o);
+			json_tokener_free(tok);
+			*rc = ccr_error_nomem(err);
+			return NULL;
+		}
 	}
-	if (*rc) {
+	json_tokener_free(tok);
+	if (json_object_is_type(o, json_type_object) &&
+	    json_object_object_get_ex(o, "check", &check)) {
+		*rc = hold_check(text, len, name, check, err);
+		if (!*rc)
+			return o;
+		json_object_put(o);
+		return NULL;
+	}
+	json_object_put(o);
+	*rc = ccr_json_parse(text, len, name, &o, err);
+	if (!*rc && !json_object_is_type(o, json_type_object)) {
+		*rc = ccr_error_set(err, CCR_EINVAL, 1,
+				    "%.300s:1: found a value of type %s, expected an object", name,
+				    type_name(o));
 		json_object_put(o);
 		return NULL;
 	}
 	return o;
 }
 
-int ccr_ledger_parse(const char *text, size_t len, int64_t now, const struct ccr_usage_model *model,
-		     struct ccr_ledger **out, struct ccr_error *err)
+int ccr_ledger_parse(const char *text, size_t len, const char *name, int64_t now,
+		     const struct ccr_usage_model *model, struct ccr_ledger **out,
+		     struct ccr_error *err)
 {
-	json_object *o, *check;
+	struct ccr_error why = {0};
+	json_object *o;
 	int rc;
 
 	*out = NULL;
-	if (len > INT_MAX - 1)
-		return ccr_error_set(err, CCR_EINVAL, 0, "%zu bytes: expected less than 2 GiB",
-				     len);
-	o = parse_text(text, len, &rc, err);
+	o = parse_text(text, len, name, &rc, err);
 	if (!o)
 		return rc;
-	if (json_object_object_get_ex(o, "check", &check))
-		rc = hold_check(text, len, check, err);
-	if (!rc)
-		rc = read_ledger(o, now, model, out, err);
+	rc = read_ledger(o, now, model, out, &why);
 	json_object_put(o);
-	return rc;
-}
-
-/* Writing *************************************************************************************/
-
-/* A file with the sum of what has gone into it. */
-struct sink {
-	FILE *f;
-	uint32_t crc;
-	int why; /* errno of the first write that failed */
-};
-
-static void put(struct sink *s, const char *text, size_t len)
-{
-	s->crc = ccr__crc32(s->crc, text, len);
-	errno = 0;
-	if (fwrite(text, 1, len, s->f) < len && !s->why)
-		s->why = errno ? errno : EIO;
-}
-
-static void put_text(struct sink *s, const char *text)
-{
-	put(s, text, strlen(text));
-}
-
-__attribute__((format(printf, 2, 3))) static void putf(struct sink *s, const char *fmt, ...)
-{
-	char buf[200];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(buf, sizeof(buf), fmt, ap);
-	va_end(ap);
-	put(s, buf, n < 0 ? 0 : (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
-}
-
-/* The shortest decimal that reads back as v. */
-static void put_number(struct sink *s, double v)
-{
-	char buf[40];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(buf, sizeof(buf), "%.*g", digits, v);
-		if (strtod(buf, NULL) == v)
-			break;
-	}
-	/* A program may run under a locale with a decimal comma; JSON has a point. */
-	for (char *p = buf; *p; p++) {
-		if (*p == ',')
-			*p = '.';
-	}
-	put_text(s, buf);
-}
-
-static bool put_name(struct sink *s, const char *member, const char *name)
-{
-	json_object *v = json_object_new_string(name);
-	const char *text = v ? json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN |
-								     JSON_C_TO_STRING_NOSLASHESCAPE)
-			     : NULL;
-
-	if (text) {
-		putf(s, "\"%s\": ", member);
-		put_text(s, text);
-	}
-	json_object_put(v);
-	return text;
-}
-
-static void put_bins(struct sink *s, const struct ccr_usage_model *model, const double *bins)
-{
-	size_t n = ccr_usage_bins(model);
-
-	if (model->kind != CCR_USAGE_WINDOWS) {
-		put_number(s, bins[0]);
-		return;
-	}
-	while (n && bins[n - 1] == 0)
-		n--;
-	put_text(s, "[");
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			put_text(s, ", ");
-		put_number(s, bins[i]);
-	}
-	put_text(s, "]");
-}
-
-static void put_model(struct sink *s, const struct ccr_usage_model *m)
-{
-	putf(s, "  \"model\": {\"kind\": \"%s\", ", ccr_usage_kind_name(m->kind));
-	switch (m->kind) {
-	case CCR_USAGE_HALFLIFE:
-		put_text(s, "\"half_life_s\": ");
-		put_number(s, m->half_life_s);
-		break;
-	case CCR_USAGE_WINDOWS:
-		putf(s,
-		     "\"interval_s\": %lld, \"depth\": %u, \"decay\": ", (long long)m->interval_s,
-		     m->depth);
-		put_number(s, m->decay);
-		break;
-	case CCR_USAGE_LSF:
-		put_text(s, "\"hist_hours\": ");
-		put_number(s, m->hist_hours);
-		break;
-	}
-	put_text(s, "},\n");
-}
-
-int ccr_ledger_print(const struct ccr_ledger *l, FILE *f, struct ccr_error *err)
-{
-	const struct ccr_usage_model *model = ccr_ledger_model(l);
-	const struct ccr_ledger_entry *e = NULL;
-	struct sink s = {f, 0, 0};
-
-	putf(&s, "{\n  \"version\": 1,\n  \"time\": %lld,\n  \"charged_until\": %lld,\n",
-	     (long long)ccr_ledger_time(l), (long long)ccr_ledger_charged_until(l));
-	put_model(&s, model);
-	put_text(&s, "  \"usage\": [");
-	while ((e = ccr_ledger_next(l, e))) {
-		struct ccr_usage_key key = ccr_ledger_entry_key(e);
-		const char *const names[][2] = {{"account", key.account},
-						{"user", key.user},
-						{"partition", key.partition},
-						{"qos", key.qos}};
-
-		put_text(&s, e == ccr_ledger_next(l, NULL) ? "\n    {" : ",\n    {");
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			if (!put_name(&s, names[i][0], names[i][1]))
-				return ccr_error_nomem(err);
-			put_text(&s, ", ");
-		}
-		for (int m = 0; m < CCR_MEASURES; m++) {
-			putf(&s, "%s\"%s\": ", m ? ", " : "", measure_names[m]);
-			put_bins(&s, model, ccr_ledger_entry_bins(l, e, (enum ccr_measure)m));
-		}
-		put_text(&s, "}");
-	}
-	put_text(&s, "\n  ]");
-	putf(&s, ",\n  \"check\": \"%08x\"\n}\n", (unsigned)s.crc);
-	errno = s.why;
-	if (errno)
-		return ccr_error_set(err, CCR_EIO, 0, "writing the usage failed: %m");
+	if (rc == CCR_ENOMEM)
+		return ccr_error_nomem(err);
+	if (rc && why.line)
+		return ccr_error_set(err, rc, why.line, "%.300s:%u: %s", name, why.line, why.text);
+	if (rc)
+		return ccr_error_set(err, rc, 0, "%.300s: %s", name, why.text);
 	return CCR_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * ledger_json - the ledger as text, which people can read, write and seed
+ * ledger_json - reads a ledger from its text, which people can write too
  *
  *	{
  *	  "version": 1,
@@ -33,20 +33,20 @@
 #ifndef CCR_CORE_LEDGER_JSON_H
 #define CCR_CORE_LEDGER_JSON_H
 
-#include <stdio.h>
-
 #include "core/ledger.h"
 
-/*
- * Reads len bytes of text. now stands for a missing time, model (NULL: a half-life of 7 days) for a
- * missing model; where the text has a model, the ledger gets that one. The totals are rolled up.
- * *out is the caller's, to be ended by ccr_ledger_free. CCR_EINVAL with the place (member, or
- * err->line for a mistake in the JSON itself) or CCR_ENOMEM; *out is NULL then.
- */
-int ccr_ledger_parse(const char *text, size_t len, int64_t now, const struct ccr_usage_model *model,
-		     struct ccr_ledger **out, struct ccr_error *err);
+/* The members that hold the measures' amounts: "billed_s", "slot_s". */
+extern const char *const ccr__measure_names[CCR_MEASURES];
 
-/* Writes the ledger with its check to f, which stays open. CCR_EIO or CCR_ENOMEM. */
-int ccr_ledger_print(const struct ccr_ledger *l, FILE *f, struct ccr_error *err);
+/*
+ * Reads len bytes of text; name is the file's, for messages. now stands for a missing time, model
+ * (NULL: a half-life of 7 days) for a missing model; where the text has a model, the ledger gets
+ * that one. The totals are rolled up. *out is the caller's, to be ended by ccr_ledger_free.
+ * CCR_EINVAL: the message is `NAME:LINE: ...`, or `NAME: ...` where no line is known; CCR_ENOMEM.
+ * *out is NULL then.
+ */
+int ccr_ledger_parse(const char *text, size_t len, const char *name, int64_t now,
+		     const struct ccr_usage_model *model, struct ccr_ledger **out,
+		     struct ccr_error *err);
 
 #endif

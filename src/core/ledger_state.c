@@ -2,10 +2,11 @@
 #include "core/ledger_state.h"
 
 #include "core/atomic_file.h"
+#include "core/json.h"
 #include "core/ledger_json.h"
+#include "core/ledger_print.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,77 +96,32 @@ int ccr_ledger_save(const struct ccr_ledger *l, const char *path, struct ccr_err
 
 /* Loading *************************************************************************************/
 
-/* The bytes of a file, to be freed; NULL with *rc set, and *missing if there is no such file. */
-static char *read_bytes(const char *path, size_t *len, bool *missing, int *rc,
-			struct ccr_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	char *buf = NULL;
-
-	*missing = fd < 0 && errno == ENOENT;
-	*len = 0;
-	*rc = CCR_OK;
-	if (fd < 0) {
-		*rc = io_error(err, path, "cannot be opened");
-		return NULL;
-	}
-	if (fstat(fd, &st))
-		*rc = io_error(err, path, "cannot be read");
-	else if (!S_ISREG(st.st_mode))
-		*rc = ccr_error_set(err, CCR_EIO, 0, "%.500s: is no regular file", path);
-	else if (st.st_size > CCR_LEDGER_FILE_MAX)
-		*rc = ccr_error_set(err, CCR_EINVAL, 0,
-				    "%.500s: has %lld bytes: expected at most %lld", path,
-				    (long long)st.st_size, (long long)CCR_LEDGER_FILE_MAX);
-	else if (!(buf = malloc((size_t)st.st_size + 1)))
-		*rc = ccr_error_nomem(err);
-	while (!*rc && *len < (size_t)st.st_size) {
-		ssize_t n = read(fd, buf + *len, (size_t)st.st_size - *len);
-
-		if (n < 0 && errno != EINTR)
-			*rc = io_error(err, path, "cannot be read");
-		if (n == 0)
-			break;
-		if (n > 0)
-			*len += (size_t)n;
-	}
-	close(fd);
-	if (*rc) {
-		free(buf);
-		return NULL;
-	}
-	buf[*len] = '\0';
-	return buf;
-}
-
 static int read_one(const char *path, int64_t now, const struct ccr_usage_model *model,
-		    struct ccr_ledger **out, bool *missing, struct ccr_error *err)
+		    struct ccr_ledger **out, struct ccr_error *err)
 {
-	struct ccr_error why = {0};
 	size_t len;
 	char *text;
 	int rc;
 
 	*out = NULL;
-	text = read_bytes(path, &len, missing, &rc, err);
-	if (!text)
-		return rc;
-	rc = ccr_ledger_parse(text, len, now, model, out, &why);
+	rc = ccr_json_read_file(path, CCR_LEDGER_FILE_MAX, &text, &len, NULL, err);
+	if (!rc)
+		rc = ccr_ledger_parse(text, len, path, now, model, out, err);
 	free(text);
-	if (rc == CCR_ENOMEM)
-		return ccr_error_nomem(err);
-	if (rc)
-		return ccr_error_set(err, rc, why.line, "%.300s: %s", path, why.text);
-	return CCR_OK;
+	return rc;
 }
 
 int ccr_ledger_read(const char *path, int64_t now, const struct ccr_usage_model *model,
 		    struct ccr_ledger **out, struct ccr_error *err)
 {
-	bool missing;
+	return read_one(path, now, model, out, err);
+}
 
-	return read_one(path, now, model, out, &missing, err);
+static bool is_missing(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) && errno == ENOENT;
 }
 
 __attribute__((format(printf, 2, 3))) static void note(struct ccr_ledger_notes *notes,
@@ -212,7 +168,7 @@ int ccr_ledger_restore(const char *path, const struct ccr_usage_model *model, in
 		       struct ccr_error *err)
 {
 	struct ccr_error why = {0}, old_why = {0};
-	bool missing, old_missing = false, damaged = false;
+	bool old_missing = false, damaged;
 	struct ccr_usage_model had;
 	char old[PATH_MAX];
 	int rc;
@@ -225,17 +181,17 @@ int ccr_ledger_restore(const char *path, const struct ccr_usage_model *model, in
 	rc = ccr_usage_model_check(model, err);
 	if (rc)
 		return rc;
-	rc = read_one(path, now, model, out, &missing, &why);
-	if (rc == CCR_EINVAL)
-		damaged = true;
-	else if (rc && !missing)
+	rc = read_one(path, now, model, out, &why);
+	damaged = rc == CCR_EINVAL;
+	if (rc && !damaged && (rc != CCR_EIO || !is_missing(path)))
 		return ccr_error_set(err, rc, 0, "%s", why.text);
 	if (rc) {
 		/* Both are read before any is moved: out of memory must leave all as it is. */
 		notes->source = CCR_LEDGER_OLD;
-		rc = read_one(old, now, model, out, &old_missing, &old_why);
+		rc = read_one(old, now, model, out, &old_why);
 		if (rc == CCR_ENOMEM)
 			return ccr_error_nomem(err);
+		old_missing = rc == CCR_EIO && is_missing(old);
 	}
 	if (rc) {
 		notes->source = CCR_LEDGER_EMPTY;

@@ -12,8 +12,8 @@
 
 #include "core/ledger.h"
 
-/* The largest file that is read, in bytes: some millions of entries. */
-#define CCR_LEDGER_FILE_MAX (INT64_C(1) << 30)
+/* The largest file that is read, in bytes: more than a million entries. */
+#define CCR_LEDGER_FILE_MAX ((size_t)256 << 20)
 
 /* Where a restored ledger came from. */
 enum ccr_ledger_source {
@@ -39,7 +39,7 @@ int ccr_ledger_save(const struct ccr_ledger *l, const char *path, struct ccr_err
 
 /*
  * Reads one file and changes none: for a tool. now, model and *out as for ccr_ledger_parse. CCR_EIO
- * (missing, unreadable, no regular file), CCR_EINVAL (damaged) or CCR_ENOMEM; the message begins
+ * (missing or unreadable), CCR_EINVAL (damaged, no regular file) or CCR_ENOMEM; the message begins
  * with path.
  */
 int ccr_ledger_read(const char *path, int64_t now, const struct ccr_usage_model *model,

@@ -147,7 +147,7 @@ Test(ledger_state, damaged_uses_old)
 	l = restore(&notes);
 	cr_assert_eq(notes.source, CCR_LEDGER_OLD);
 	cr_assert_eq(anns(l), 111.0);
-	cr_assert(strstr(notes.text, "usage.json: line 5: the file ends too early.\n"), "%s",
+	cr_assert(strstr(notes.text, "usage.json:5: found the end of the file in the middle"), "%s",
 		  notes.text);
 	cr_assert(strstr(notes.text, "usage.json.damaged-20251130T065205Z.\n"), "%s", notes.text);
 	cr_assert(strstr(notes.text, "usage.json.old is used instead"), "%s", notes.text);
@@ -172,8 +172,7 @@ Test(ledger_state, both_damaged_is_empty)
 	cr_assert_eq(ccr_ledger_count(l), 0u);
 	cr_assert_eq(ccr_ledger_time(l), NOW + 5);
 	cr_assert(strstr(notes.text, "version is 7"), "%s", notes.text);
-	cr_assert(strstr(notes.text, "usage.json.old: line 1: the file ends too early"), "%s",
-		  notes.text);
+	cr_assert(strstr(notes.text, "usage.json.old:1: found an empty file"), "%s", notes.text);
 	cr_assert(strstr(notes.text, "all begin with none"), "%s", notes.text);
 	cr_assert_eq(files(".damaged-"), 2);
 	cr_assert_eq(files(""), 2);
@@ -241,21 +240,39 @@ Test(ledger_state, another_model_is_converted_and_said)
 	ccr_ledger_free(l);
 }
 
+/* A link that leads round to itself cannot be opened, by root neither, and is not missing. */
 Test(ledger_state, what_cannot_be_read_is_not_overwritten)
 {
 	struct ccr_ledger_notes notes;
 	struct ccr_ledger *l = NULL;
 	struct ccr_error e = {0};
 
-	cr_assert_eq(mkdir(path, 0700), 0);
+	cr_assert_eq(symlink("usage.json", path), 0);
 	cr_assert_eq(ccr_ledger_restore(path, &hour, NOW, &l, &notes, &e), CCR_EIO);
-	cr_assert(strstr(e.text, "usage.json: is no regular file"), "%s", e.text);
+	cr_assert(strstr(e.text, "usage.json: cannot be opened: Too many levels"), "%s", e.text);
 	cr_assert_null(l);
+	cr_assert_eq(files(""), 1);
 	cr_assert_eq(ccr_ledger_read(with(".none"), NOW, NULL, &l, &e), CCR_EIO);
 	cr_assert(strstr(e.text, "usage.json.none: cannot be opened: No such file"), "%s", e.text);
 	cr_assert_eq(mkfifo(with(".fifo"), 0600), 0);
-	cr_assert_eq(ccr_ledger_read(with(".fifo"), NOW, NULL, &l, &e), CCR_EIO,
+	cr_assert_eq(ccr_ledger_read(with(".fifo"), NOW, NULL, &l, &e), CCR_EINVAL,
 		     "and does not wait");
+}
+
+/* A folder in its place is damage: it is set aside like a damaged file. */
+Test(ledger_state, a_folder_in_its_place)
+{
+	struct ccr_ledger_notes notes;
+	struct ccr_ledger *l;
+
+	cr_assert_eq(mkdir(path, 0700), 0);
+	l = restore(&notes);
+	cr_assert_eq(notes.source, CCR_LEDGER_EMPTY);
+	cr_assert(strstr(notes.text, "found a directory, expected a regular file"), "%s",
+		  notes.text);
+	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(files(".damaged-"), 1);
+	ccr_ledger_free(l);
 }
 
 Test(ledger_state, bad_use)
@@ -311,6 +328,118 @@ Test(ledger_state, a_full_disk_leaves_the_files)
 	cr_assert_eq(ccr_ledger_read(with(".old"), NOW, NULL, &l, NULL), CCR_OK);
 	cr_assert_eq(anns(l), 111.0);
 	ccr_ledger_free(l);
+}
+
+/* Windows, a restart, a clock that jumps and an interval that changes, one after the other. */
+Test(ledger_state, windows_through_a_restart_with_all_that_can_change)
+{
+	struct ccr_ledger_notes notes;
+	struct ccr_ledger *l = ccr_ledger_new(&windows, 10500, NULL);
+	struct ccr_usage_model halves = windows;
+
+	cr_assert_eq(ccr_ledger_charge(l, &ann, 8000, 10500, 2, 0, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	ccr_ledger_free(l);
+	/* [10000, 10500] 1000, [9000, 10000) 2000, [8000, 9000) 2000: as it was. */
+	cr_assert_eq(ccr_ledger_restore(path, &windows, 11200, &l, &notes, NULL), CCR_OK);
+	cr_assert_str_eq(notes.text, "");
+	cr_assert_eq(anns(l), 1000 + 2000 * 0.5 + 2000 * 0.25);
+	ccr_ledger_advance(l, 11200, NULL);
+	ccr_ledger_roll_up(l);
+	cr_assert_eq(anns(l), 1000 * 0.5 + 2000 * 0.25 + 2000 * 0.125);
+	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	ccr_ledger_free(l);
+	/* Windows of 500: [11000, 11200] 0, then 0, 0 and 500, 500 in [10000, 11000), 1000 ... */
+	halves.interval_s = 500;
+	halves.depth = 8;
+	halves.decay = 1;
+	cr_assert_eq(ccr_ledger_restore(path, &halves, 11200, &l, &notes, NULL), CCR_OK);
+	const double *bins = ccr_ledger_entry_bins(l, ccr_ledger_find(l, &ann), CCR_BILLED);
+	const double want[8] = {0, 500, 500, 1000, 1000, 1000, 1000, 0};
+	for (int i = 0; i < 8; i++)
+		cr_assert_float_eq(bins[i], want[i], 1e-9, "%d: %g", i, bins[i]);
+	cr_assert_float_eq(anns(l), 5000, 1e-9);
+	/* The clock back by a year, saved, and forward again by more than all windows. */
+	ccr_ledger_advance(l, 11200 - 365 * 86400, NULL);
+	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	ccr_ledger_free(l);
+	cr_assert_eq(ccr_ledger_restore(path, &halves, 11200, &l, &notes, NULL), CCR_OK);
+	cr_assert_float_eq(anns(l), 5000, 1e-9);
+	ccr_ledger_advance(l, 11200, NULL);
+	cr_assert_eq(ccr_ledger_count(l), 0u);
+	ccr_ledger_free(l);
+}
+
+struct a_job {
+	int64_t start, end;
+	double rate;
+};
+
+/* What a daemon does in a cycle: see ledger.h. */
+static void cycle(struct ccr_ledger *l, const struct a_job *jobs, int n, int64_t now)
+{
+	int64_t from = ccr_ledger_charged_until(l);
+
+	ccr_ledger_advance(l, now, NULL);
+	for (int i = 0; i < n; i++) {
+		int64_t a = jobs[i].start > from ? jobs[i].start : from;
+		int64_t b = jobs[i].end < now ? jobs[i].end : now;
+		cr_assert_eq(ccr_ledger_charge(l, &ann, a, b, jobs[i].rate, 1, NULL), CCR_OK);
+	}
+	ccr_ledger_set_charged_until(l, now);
+}
+
+/*
+ * A daemon that goes on for a day, and one that is ended or killed on its way: the same usage. (A
+ * daemon that was killed goes on from what it saved last; jobs are charged again from there.)
+ */
+Test(ledger_state, no_second_is_lost_or_counted_twice)
+{
+	enum { JOBS = 40, DAY = 86400 };
+	const struct ccr_usage_model never = {.kind = CCR_USAGE_HALFLIFE};
+	const struct ccr_usage_model *models[] = {&never, &hour, &windows};
+	struct ccr_ledger_notes notes;
+	struct a_job jobs[JOBS];
+	unsigned seed = 99;
+
+	for (int k = 0; k < 3; k++) {
+		struct ccr_usage_model m = *models[k];
+		m.interval_s = 7200;
+		struct ccr_ledger *on = ccr_ledger_new(&m, NOW, NULL),
+				  *off = ccr_ledger_new(&m, NOW, NULL);
+		double all = 0;
+		for (int i = 0; i < JOBS; i++) {
+			jobs[i].start = NOW + rand_r(&seed) % DAY;
+			jobs[i].end = jobs[i].start + rand_r(&seed) % 20000;
+			jobs[i].rate = rand_r(&seed) % 100;
+			int64_t end = jobs[i].end < NOW + DAY ? jobs[i].end : NOW + DAY;
+			all += jobs[i].rate * (double)(end - jobs[i].start);
+		}
+		for (int64_t t = NOW + 300; t <= NOW + DAY; t += 300) {
+			cycle(on, jobs, JOBS, t);
+			cycle(off, jobs, JOBS, t);
+			if (rand_r(&seed) % 3)
+				cr_assert_eq(ccr_ledger_save(off, path, NULL), CCR_OK);
+			if (t < NOW + DAY && rand_r(&seed) % 4 == 0 && access(path, F_OK) == 0) {
+				ccr_ledger_free(off);
+				cr_assert_eq(
+				    ccr_ledger_restore(path, &m, t + 100, &off, &notes, NULL),
+				    CCR_OK);
+				cr_assert_str_eq(notes.text, "");
+			}
+		}
+		const struct ccr_ledger_entry *a = ccr_ledger_find(on, &ann),
+					      *b = ccr_ledger_find(off, &ann);
+		double x = ccr_ledger_entry_usage(on, a).s[CCR_BILLED];
+		double y = ccr_ledger_entry_usage(off, b).s[CCR_BILLED];
+		cr_assert_float_eq(x, y, 1e-9 * x, "%.17g and %.17g", x, y);
+		if (k == 0)
+			cr_assert_eq(x, all);
+		ccr_ledger_free(on);
+		ccr_ledger_free(off);
+		unlink(path);
+		unlink(with(".old"));
+	}
 }
 
 /* What a crash in the middle of a save leaves is in nobody's way. */
