@@ -39,8 +39,9 @@ def stop_kept(folder):
     return 0 if ended or not folder else 1
 
 
-def main(description, cluster_arguments, story, **defaults):
-    """Runs story(cluster, options) on a Cluster of cluster_arguments(options)."""
+def main(description, cluster_arguments, story, prepare=None, **defaults):
+    """Runs story(cluster, options) on a Cluster of cluster_arguments(options). prepare(cluster,
+    options) comes before anything is started, to lay files into the cluster's folder."""
     args = options(description, **defaults)
     if args.stop is not None:
         return stop_kept(args.stop)
@@ -51,6 +52,8 @@ def main(description, cluster_arguments, story, **defaults):
     kept = False
     try:
         cluster = Cluster(**cluster_arguments(args))
+        if prepare:
+            prepare(cluster, args)
         cluster.start()
         story(cluster, args)
         if args.keep:

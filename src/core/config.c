@@ -192,7 +192,9 @@ static int read_constant(struct ccr__reader *r, const char *key, const struct cc
 		if (!strcmp(c->constants[i].name, key))
 			k = &c->constants[i];
 	if (!k) {
-		rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
+		rc = ccr__check_room(r, v->line, c->n_constants, "constants");
+		if (!rc)
+			rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
 		if (!rc)
 			rc = ccr__copy(r, key, &name);
 		if (rc)

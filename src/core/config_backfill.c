@@ -84,7 +84,9 @@ static int read_partition(struct ccr__reader *r, const char *key, const struct c
 		return rc;
 	p = find_partition(b, key);
 	if (!p) {
-		rc = ccr__grow(r, &b->partitions, b->n_partitions, sizeof(*b->partitions));
+		rc = ccr__check_room(r, v->line, b->n_partitions, "partitions");
+		if (!rc)
+			rc = ccr__grow(r, &b->partitions, b->n_partitions, sizeof(*b->partitions));
 		if (!rc)
 			rc = ccr__copy(r, key, &b->partitions[b->n_partitions].name);
 		if (rc)

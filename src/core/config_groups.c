@@ -24,6 +24,8 @@ static int read_tier(struct ccr__reader *r, const char *key, const struct ccr__v
 	if (!rc)
 		rc = ccr__number(r, v, -1e9, 1e9, A_FACTOR, &factor);
 	if (!rc)
+		rc = ccr__check_room(r, v->line, g->n_tiers, "tiers");
+	if (!rc)
 		rc = ccr__grow(r, &g->tiers, g->n_tiers, sizeof(*g->tiers));
 	if (!rc)
 		rc = ccr__copy(r, key, &g->tiers[g->n_tiers].name);

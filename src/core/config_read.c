@@ -424,6 +424,13 @@ int ccr__check_name(struct ccr__reader *r, const char *key, unsigned line, const
 	return 0;
 }
 
+int ccr__check_room(struct ccr__reader *r, unsigned line, size_t count, const char *what)
+{
+	if (count < CCR__MOST_NAMES)
+		return 0;
+	return ccr__bad(r, line, "one more", "at most %d %s", CCR__MOST_NAMES, what);
+}
+
 int ccr__grow(struct ccr__reader *r, void *list, size_t count, size_t size)
 {
 	void *old, *more;

@@ -91,6 +91,10 @@ int ccr__duration(struct ccr__reader *r, const struct ccr__value *v, int64_t lea
 
 /* A free name (group, tier, partition, user): 1 to 255 bytes, nothing unprintable. */
 int ccr__check_name(struct ccr__reader *r, const char *key, unsigned line, const char *what);
+/* Names that are looked up one by one are limited to this many in a list. */
+#define CCR__MOST_NAMES 1000
+/* Refuses one more where there are CCR__MOST_NAMES; what: "constants". */
+int ccr__check_room(struct ccr__reader *r, unsigned line, size_t count, const char *what);
 /* " (did you mean X?)" into out, or "". */
 const char *ccr__did_you_mean(const char *word, const char *const *known, size_t count, char *out,
 			      size_t size);

@@ -49,11 +49,12 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	    clamp(out->points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
 		  SITE_MAX);
 	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
-	out->capped = total > PRIORITY_MAX;
-	if (out->capped) {
-		double less = out->points[CCR_COL_SITE] - ceil(total - PRIORITY_MAX);
+	out->cut = total > PRIORITY_MAX || (rule->whole && total < 1);
+	if (out->cut) {
+		double more = total < 1 ? 1 - total : -ceil(total - PRIORITY_MAX);
 
-		out->points[CCR_COL_SITE] = clamp(less, SITE_MIN, SITE_MAX);
+		out->points[CCR_COL_SITE] =
+		    clamp(out->points[CCR_COL_SITE] + more, SITE_MIN, SITE_MAX);
 		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS],
 			    extra);
 	}

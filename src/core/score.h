@@ -35,7 +35,7 @@ struct ccr_score_extra {
 struct ccr_score {
 	double points[CCR_COLUMNS];
 	uint32_t priority; /* 1 .. 2^32-1 */
-	bool capped;	   /* the sum was over 2^32-1: SITE was lowered so that the sum holds */
+	bool cut; /* the sum was outside that: SITE was changed so that the columns add up */
 };
 
 /* Rounds to a whole number of points, never to a negative zero. */

@@ -148,6 +148,10 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
 	ccr_duties_lock();
+	if (ccr_duties_reset_due(now)) {
+		ccr_duties_reset(&settings);
+		ccr_owned_usage_reset(now);
+	}
 	if (scoring)
 		ccr_duties_usage(&settings, now);
 	ccr_eligible_jobs_look(now);

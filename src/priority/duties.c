@@ -43,8 +43,7 @@ void ccr_duties_init(const struct ccr_settings *settings)
 	struct ccr_last_ran was = {0};
 
 	duty.fair_tree = settings->fs.fair_tree;
-	if (settings->with_dbd)
-		ccr_last_ran_load(settings->state_dir, &was);
+	ccr_last_ran_load(settings->state_dir, &was);
 	duty.reset.last = was.reset;
 	ccr_reset_configure(&duty.reset, ccr_reset_period_of(settings->reset_period));
 	set_window(was.ran, ccr_decay_factor(settings->half_life));
@@ -68,6 +67,17 @@ void ccr_duties_unlock(void)
 	ccr_usage_unlock();
 }
 
+bool ccr_duties_reset_due(time_t now)
+{
+	return ccr_reset_due(&duty.reset, now);
+}
+
+void ccr_duties_reset(const struct ccr_settings *settings)
+{
+	if (settings->with_dbd)
+		ccr_usage_reset();
+}
+
 void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 {
 	struct ccr_usage_window w = window_now();
@@ -76,8 +86,6 @@ void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 
 	if (!settings->with_dbd || !assoc_mgr_root_assoc || !assoc_mgr_assoc_list)
 		return;
-	if (ccr_reset_due(&duty.reset, now))
-		ccr_usage_reset();
 	if (!settings->fs.fair_tree)
 		ccr_classic_update(&settings->fs);
 	w.now = now;
@@ -91,8 +99,11 @@ void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 	list_iterator_destroy(it);
 	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
 		error("priority/ccr: out of memory, fairshare stays as it was");
-	/* a clock that was set back must not count the same time twice */
-	set_window(now > w.last_ran ? now : w.last_ran, w.decay_factor);
+	/*
+	 * Also where the clock was set back: what ran since is counted again, at most the time that
+	 * it was set back by. The later time would stop all counting until the clock is there.
+	 */
+	set_window(now, w.decay_factor);
 }
 
 void ccr_duties_relearn(const struct ccr_settings *settings)
@@ -132,6 +143,5 @@ void ccr_duties_save(const struct ccr_settings *settings)
 {
 	struct ccr_last_ran now = {.ran = window_now().last_ran, .reset = duty.reset.last};
 
-	if (settings->with_dbd)
-		(void)ccr_last_ran_save(settings->state_dir, &now, &duty.complained);
+	(void)ccr_last_ran_save(settings->state_dir, &now, &duty.complained);
 }

@@ -18,6 +18,12 @@ void ccr_duties_fini(void);
 void ccr_duties_lock(void);
 void ccr_duties_unlock(void);
 
+/* PriorityUsageResetPeriod: is recorded usage to be thrown away now? Once each time. */
+bool ccr_duties_reset_due(time_t now);
+
+/* Throws away the usage of associations and QOS. ccr_duties_lock(). */
+void ccr_duties_reset(const struct ccr_settings *settings);
+
 /*
  * Brings usage up to `now` and computes fairshare. Job W, node R, part R and ccr_duties_lock().
  */

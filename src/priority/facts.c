@@ -105,7 +105,7 @@ void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *
 	    .nodes = site->nodes,
 	    .favor_small = s->favor_small,
 	    .relative = (s->flags & PRIORITY_FLAGS_SIZE_RELATIVE) != 0,
-	    .wide_counts_all = true,
+	    .wide_counts_all = !CCR_SLURM_ACTIVE_NODES,
 	};
 	uint32_t minutes = job->time_limit;
 
@@ -140,13 +140,15 @@ void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q
 
 void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job, double *var)
 {
-	const slurmdb_assoc_rec_t *a = job->assoc_ptr;
+	slurmdb_assoc_rec_t *a = job->assoc_ptr;
 
 	ccr_facts_qos(site, ccr_slurm_job_qos(job), var);
-	if (a && a->usage)
-		var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
-						? (double)a->priority
-						: a->usage->priority_norm;
+	if (!a || !a->usage)
+		return;
+	var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
+					? (double)a->priority
+					: a->usage->priority_norm;
+	var[CCR_VAR_FS_FACTOR] = ccr_fairshare_of(a, &site->settings->fs);
 }
 
 void ccr_facts_standing(const struct ccr_standing *standing, const struct ccr_owner *owner,

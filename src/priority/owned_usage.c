@@ -80,6 +80,23 @@ void ccr_owned_usage_fini(void)
 	complained = false;
 }
 
+void ccr_owned_usage_reset(time_t now)
+{
+	struct ccr_ledger *fresh;
+	struct ccr_error err;
+
+	if (!ledger)
+		return;
+	fresh = ccr_ledger_new(ccr_ledger_model(ledger), now, &err);
+	if (!fresh) {
+		error("priority/ccr: usage is not reset: %s", err.text);
+		return;
+	}
+	ccr_ledger_set_charged_until(fresh, ccr_ledger_charged_until(ledger));
+	ccr_ledger_free(ledger);
+	ledger = fresh;
+}
+
 /* Units a second that the policy charges the job. */
 static double charge_rate(const job_record_t *job, const struct ccr_config *config, bool with_dbd)
 {

@@ -26,6 +26,9 @@ bool ccr_owned_usage_wanted(const struct ccr_settings *settings, const struct cc
 void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr_engine *engine,
 			   time_t now);
 
+/* Throws away all usage; running jobs are charged from the last look on. */
+void ccr_owned_usage_reset(time_t now);
+
 /* The ledger, for reading under the locks of a cycle; NULL where it is not in force. */
 const struct ccr_ledger *ccr_owned_usage(void);
 

@@ -79,7 +79,8 @@ static bool read_tres(struct ccr_settings *s)
 	double *w;
 	bool ok;
 
-	if (!slurm_conf.priority_weight_tres)
+	/* sshare loads the plugin too: no scores there, and no TRES that are counted. */
+	if (!slurm_conf.priority_weight_tres || !ccr_slurm_in_slurmctld())
 		return true;
 	w = slurm_get_tres_weight_array(slurm_conf.priority_weight_tres, slurmctld_tres_cnt, false);
 	ok = set_tres(s, w, slurmctld_tres_cnt);

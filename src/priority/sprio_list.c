@@ -1,16 +1,20 @@
 /* sprio_list - see sprio_list.h */
 #include "priority/sprio_list.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/policy.h"
 #include "core/score.h"
+#include "priority/tres_points.h"
 
 struct context {
 	const struct ccr_sprio_rule *rule;
 	const ccr_slurm_request_t *request;
 	ccr_slurm_list_t *rows;
+	double *tres; /* room for one job's points in one partition */
+	uint32_t room;
 };
 
 /* The sum of all columns but one partition's and the fairshare column. */
@@ -49,11 +53,33 @@ static double qos_points(const struct ccr_sprio_rule *rule, const slurmdb_qos_re
 	return rule->whole ? ccr_score_round(p) : p;
 }
 
+/* The TRES points in that partition; they stay those of the first where there is no memory. */
+static void fit_tres(struct context *c, const job_record_t *job, const part_record_t *part,
+		     ccr_slurm_factors_t *f)
+{
+	if (!f->tres_cnt || !f->tres_weights || !f->priority_tres)
+		return;
+	if (c->room < f->tres_cnt) {
+		double *more = realloc(c->tres, f->tres_cnt * sizeof(*more));
+
+		if (!more)
+			return;
+		c->tres = more;
+		c->room = f->tres_cnt;
+	}
+	ccr_tres_points_kept(f->tres_weights, f->tres_cnt,
+			     (c->rule->flags & PRIORITY_FLAGS_NO_NORMAL_TRES) != 0, job, part,
+			     c->tres);
+	for (uint32_t i = 0; c->rule->whole && i < f->tres_cnt; i++)
+		c->tres[i] = ccr_score_round(c->tres[i]);
+	f->priority_tres = c->tres;
+}
+
 /*
  * The columns of a job in one of its partitions. Its priority there is known, the points of that
  * partition alone are not kept: they are what is missing.
  */
-static void fit_slot(const struct context *c, const job_record_t *job, const part_record_t *part,
+static void fit_slot(struct context *c, const job_record_t *job, const part_record_t *part,
 		     const slurmdb_qos_rec_t *qos, int index, ccr_slurm_factors_t *f)
 {
 	int count = 0;
@@ -63,6 +89,7 @@ static void fit_slot(const struct context *c, const job_record_t *job, const par
 		return;
 	if (qos != job->qos_ptr)
 		f->priority_qos = qos_points(c->rule, qos);
+	fit_tres(c, job, part, f);
 	if (c->rule->whole)
 		f->priority_part = slots[index] - rest(f) - f->priority_fs;
 	else
@@ -121,6 +148,7 @@ ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
 			ccr_slurm_each_slot(job, add_slot, &c);
 	}
 	list_iterator_destroy(it);
+	free(c.tres);
 	if (!list_count(c.rows))
 		FREE_NULL_LIST(c.rows);
 	return c.rows;

@@ -37,6 +37,13 @@ static uint64_t count_of(const job_record_t *job, int i)
 	return job->tres_req_cnt ? job->tres_req_cnt[i] : 0;
 }
 
+static double factor_of(const job_record_t *job, const part_record_t *part, int i, bool no_normal)
+{
+	uint64_t in_part = part && part->tres_cnt ? part->tres_cnt[i] : 0;
+
+	return ccr_mf_tres(count_of(job, i), in_part, no_normal);
+}
+
 double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job,
 		       const part_record_t *part, double *points)
 {
@@ -46,13 +53,18 @@ double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job
 		memset(points, 0, sizeof(*points) * (size_t)rule->tres_cnt);
 	for (int k = 0; k < rule->count; k++) {
 		int i = rule->item[k].index;
-		uint64_t in_part = part && part->tres_cnt ? part->tres_cnt[i] : 0;
-		double p =
-		    rule->item[k].weight * ccr_mf_tres(count_of(job, i), in_part, rule->no_normal);
+		double p = rule->item[k].weight * factor_of(job, part, i, rule->no_normal);
 
 		if (points)
 			points[i] = p;
 		sum += p;
 	}
 	return sum;
+}
+
+void ccr_tres_points_kept(const double *weights, uint32_t cnt, bool no_normal,
+			  const job_record_t *job, const part_record_t *part, double *points)
+{
+	for (uint32_t i = 0; i < cnt; i++)
+		points[i] = weights[i] ? weights[i] * factor_of(job, part, (int)i, no_normal) : 0;
 }

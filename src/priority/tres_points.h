@@ -35,4 +35,11 @@ void ccr_tres_rule_free(struct ccr_tres_rule *rule);
 double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job,
 		       const part_record_t *part, double *points);
 
+/*
+ * The same from the weights that a job's record keeps for sprio, cnt of them, with no rule at hand:
+ * fills points[cnt].
+ */
+void ccr_tres_points_kept(const double *weights, uint32_t cnt, bool no_normal,
+			  const job_record_t *job, const part_record_t *part, double *points);
+
 #endif

@@ -16,8 +16,6 @@
 #include "sccr/sim_report.h"
 #include "sccr/sim_text.h"
 
-#define RUNS_MAX 8
-
 struct options {
 	const char *workload, *cluster, *policy, *out, *jobs, *html, *title;
 	enum sim_format format;
@@ -383,90 +381,122 @@ static int put_figures(const struct run *r, struct ccr_error *err)
 	return CCR_OK;
 }
 
-/* One scheduler's run. */
-static int simulate(struct run *r, const char *name, bool first, struct ccr_error *err)
+/* One scheduler's run. The first is kept until the page is written. */
+struct trial {
+	struct sim_scheduler sched;
+	struct sim_scorer scorer;
+	struct sim_figures figures;
+	struct sim_record record;
+	struct sim sim;
+	bool core, ordered;
+};
+
+static void trial_free(struct trial *t)
+{
+	if (!t)
+		return;
+	if (t->sched.free)
+		t->sched.free(t->sched.state);
+	if (t->scorer.free)
+		t->scorer.free(t->scorer.state);
+	sim_free(&t->sim);
+	sim_record_free(&t->record);
+	sim_figures_free(&t->figures);
+	free(t);
+}
+
+static int set_up(struct run *r, struct trial *t, const char *name, bool first, struct ccr_error *err)
 {
 	const struct options *o = &r->o;
 	struct sim_model_options mo = {o->has_depth ? (uint32_t)o->depth : UINT32_MAX,
 				       (uint32_t)o->max_test};
-	struct sim_scheduler sched = {0};
-	struct sim_scorer scorer = {0};
-	struct sim_figures figures = {0};
-	struct sim_record record = {0};
-	struct sim_progress progress;
-	struct sim s = {.cluster = &r->cluster,
-			.workload = &r->workload,
-			.sched = &sched,
-			.figures = &figures,
-			.jobs_out = r->jobs,
-			.cycle = o->cycle,
-			.stop = &stop};
-	bool core = !strcmp(name, "ccr");
-	/* models keep to the order of submission unless a policy was asked for */
-	bool ordered = core || (o->policy && strcmp(name, "fcfs") && strcmp(name, "recorded"));
+	struct sim *s = &t->sim;
 	int rc = sim_workload_rewind(&r->workload, err);
 
-	if (!rc && sim_figures_init(&figures, &r->cluster, sim_names_count(r->workload.accounts)))
+	*s = (struct sim){.cluster = &r->cluster,
+			  .workload = &r->workload,
+			  .sched = &t->sched,
+			  .figures = &t->figures,
+			  .jobs_out = r->jobs,
+			  .cycle = o->cycle,
+			  .stop = &stop};
+	t->core = !strcmp(name, "ccr");
+	/* models keep to the order of submission unless a policy was asked for */
+	t->ordered = t->core || (o->policy && strcmp(name, "fcfs") && strcmp(name, "recorded"));
+	if (!rc && sim_figures_init(&t->figures, &r->cluster, sim_names_count(r->workload.accounts)))
 		rc = ccr_error_nomem(err);
 	if (!rc && o->html && first) {
-		s.record = &record;
-		if (sim_record_init(&record, &r->cluster))
+		s->record = &t->record;
+		if (sim_record_init(&t->record, &r->cluster))
 			rc = ccr_error_nomem(err);
 	}
-	if (!rc && r->policy && ordered) {
-		rc = sim_policy_scorer(r->policy, &r->cluster, &r->workload, &scorer, err);
+	if (!rc && r->policy && t->ordered) {
+		rc = sim_policy_scorer(r->policy, &r->cluster, &r->workload, &t->scorer, err);
 		if (o->has_period)
-			scorer.period = o->period;
-		s.scorer = rc ? NULL : &scorer;
+			t->scorer.period = o->period;
+		s->scorer = rc ? NULL : &t->scorer;
 	}
-	if (!rc)
-		rc = core ? sim_core_new(&sched, &s, r->policy, &mo, err)
-			  : sim_model_new(&sched, name, &s, &mo, err);
-	if (!rc) {
-		sim_progress_begin(&progress, o->quiet);
-		s.progress = sim_progress_step;
-		s.progress_arg = &progress;
-		rc = sim_run(&s, err);
-		sim_progress_end(&progress);
-	}
-	if (!rc) {
-		r->interrupted |= s.interrupted;
-		json_object_array_add(r->figures, sim_report_json(&figures, &r->workload, name));
-	}
-	if (!rc && s.record) {
-		struct sim_html h = {.path = o->html,
-				     .title = o->title ? o->title : r->workload.path,
-				     .policy = r->policy && ordered ? sim_policy_words(r->policy)
-								    : "in order of submission",
-				     .depth = core	     ? (int)sim_core_depth(&sched)
-					      : o->has_depth ? (int)o->depth
-							     : -1};
+	if (rc)
+		return rc;
+	return t->core ? sim_core_new(&t->sched, s, r->policy, &mo, err)
+		       : sim_model_new(&t->sched, name, s, &mo, err);
+}
 
-		rc = sim_html_write(&h, &s, r->figures, err);
-	}
-	if (sched.free)
-		sched.free(sched.state);
-	if (scorer.free)
-		scorer.free(scorer.state);
-	sim_free(&s);
-	sim_record_free(&record);
-	sim_figures_free(&figures);
-	return rc;
+static int simulate(struct run *r, struct trial *t, const char *name, bool first, struct ccr_error *err)
+{
+	struct sim_progress progress;
+	int rc = set_up(r, t, name, first, err);
+
+	if (rc)
+		return rc;
+	sim_progress_begin(&progress, r->o.quiet);
+	t->sim.progress = sim_progress_step;
+	t->sim.progress_arg = &progress;
+	rc = sim_run(&t->sim, err);
+	sim_progress_end(&progress);
+	if (rc)
+		return rc;
+	r->interrupted |= t->sim.interrupted;
+	json_object_array_add(r->figures, sim_report_json(&t->figures, &r->workload, name));
+	return CCR_OK;
+}
+
+static int put_page(const struct run *r, const struct trial *t, struct ccr_error *err)
+{
+	const struct options *o = &r->o;
+	struct sim_html h = {
+	    .path = o->html,
+	    .title = o->title ? o->title : r->workload.path,
+	    .policy = r->policy && t->ordered ? sim_policy_words(r->policy) : "in order of submission",
+	    .depth = t->core ? sim_core_depth(&t->sched) : o->has_depth ? (int)o->depth : -1};
+
+	return sim_html_write(&h, &t->sim, r->figures, err);
 }
 
 static int run_all(struct run *r, struct ccr_error *err)
 {
+	struct trial *kept = NULL;
 	char *save = NULL;
-	bool first = true;
 	int rc = CCR_OK;
 
-	for (char *t = strtok_r(r->o.schedulers, ", ", &save); t && !rc && !r->interrupted;
-	     t = strtok_r(NULL, ", ", &save)) {
-		rc = simulate(r, t, first, err);
-		first = false;
+	for (char *name = strtok_r(r->o.schedulers, ", ", &save); name && !rc && !r->interrupted;
+	     name = strtok_r(NULL, ", ", &save)) {
+		struct trial *t = calloc(1, sizeof(*t));
+
+		if (!t)
+			rc = ccr_error_nomem(err);
+		else
+			rc = simulate(r, t, name, !kept, err);
+		if (!kept)
+			kept = t;
+		else
+			trial_free(t);
 	}
-	if (!rc && first)
-		return ccr_error_set(err, CCR_EINVAL, 0, "--scheduler names none");
+	if (!rc && !kept)
+		rc = ccr_error_set(err, CCR_EINVAL, 0, "--scheduler names none");
+	if (!rc && r->o.html)
+		rc = put_page(r, kept, err);
+	trial_free(kept);
 	return rc;
 }
 

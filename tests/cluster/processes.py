@@ -107,8 +107,11 @@ class Processes:
         argv = [sys.executable, os.path.join(HERE, "supervise.py")]
         if self.clock and self.clock.startswith("@"):
             argv = ["faketime", "-m", "-f", self.clock, *argv]
-        self.keeper = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       text=True, cwd=self.root, start_new_session=True)
+        # Its errors go to a file: a cluster that is kept must not hold its user's terminal or pipe.
+        with open(f"{self.root}/log/supervisor.out", "ab") as errors:
+            self.keeper = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                           stderr=errors, text=True, cwd=self.root,
+                                           start_new_session=True)
         real = sum(n.count for n in self.nodes if n.real)
         self.base_port = self._ask(op="claim", count=slurmconf.PORT_SLURMD + real)["base"]
 
@@ -166,7 +169,7 @@ class Processes:
         text = ""
         for path in sorted(glob.glob(f"{self.root}/log/*")):
             name = os.path.basename(path)
-            if name.startswith(("slurmctld", "slurmdbd", "munged", "mariadbd")):
+            if name.startswith(("slurmctld", "slurmdbd", "munged", "mariadbd", "supervisor")):
                 with open(path, errors="replace") as log:
                     tail = log.read().splitlines()[-8:]
                 if tail:

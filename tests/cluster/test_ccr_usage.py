@@ -117,3 +117,20 @@ def test_r48_the_hogs_next_job_goes_last(cluster):
     c.wait_for(lambda: fairshare(c, again) < 0 < fairshare(c, other), what="usage to count")
     order = [j["job"] for j in c.squeue("--sort=-p", "-t", "PD")]
     assert order == [str(other), str(again)]
+
+
+def test_usage_is_reset_once_where_slurm_conf_says_so(cluster):
+    c = cluster
+    j = c.sbatch("sleep 3", user="games", account="a")
+    c.wait_state(j, "COMPLETED")
+    c.wait_for(lambda: billed(c, "a") > 0, what="usage")
+    c.conf["PriorityUsageResetPeriod"] = "NOW"
+    c.write_conf()
+    c.reconfigure()
+    c.wait_for(lambda: not ledger(c)["usage"], what="an empty ledger")
+    again = c.sbatch("sleep 3", user="games", account="b")
+    c.wait_state(again, "COMPLETED")
+    c.wait_for(lambda: billed(c, "b") > 0, what="usage after the reset")
+    time.sleep(2)
+    assert billed(c, "b") == pytest.approx(whole(c, again), abs=0.1)
+    assert billed(c, "a") == 0

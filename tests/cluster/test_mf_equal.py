@@ -8,7 +8,8 @@ import mfqueue
 # slurm.conf beside mfqueue.CONF, one line a test
 ROWS = {
     "fair_tree": {},
-    "fair_tree_no_decay": {"PriorityDecayHalfLife": 0},
+    "fair_tree_no_decay": {"PriorityDecayHalfLife": 0,
+                           "PriorityUsageResetPeriod": "YEARLY"},
     "classic": {"PriorityFlags": "NO_FAIR_TREE"},
     "classic_dampened": {"PriorityFlags": "NO_FAIR_TREE", "FairShareDampeningFactor": 5},
     "depth_oblivious": {"PriorityFlags": "NO_FAIR_TREE,DEPTH_OBLIVIOUS"},
@@ -97,7 +98,8 @@ def test_every_column_and_the_order(frozen, row):
 HISTORIES = {
     "one_cycle": ((900,), {}),
     "cycles": ((300, 600, 900, 4500), {}),
-    "no_decay": ((300, 5000), {"PriorityDecayHalfLife": 0}),
+    "no_decay": ((300, 5000), {"PriorityDecayHalfLife": 0,
+                               "PriorityUsageResetPeriod": "YEARLY"}),
     "classic": ((300, 600, 4500), {"PriorityFlags": "NO_FAIR_TREE"}),
     "clock_set_back": ((900, 300, 1800), {}),
 }

@@ -25,7 +25,7 @@ Test(score, the_ccr_pages_example)
 	cr_assert_eq(s.points[CCR_COL_FAIRSHARE], 10000);
 	cr_assert_eq(s.points[CCR_COL_ASSOC], 3200);
 	cr_assert_eq(s.priority, 15664);
-	cr_assert_not(s.capped);
+	cr_assert_not(s.cut);
 }
 
 Test(score, a_base_keeps_the_order_of_negative_scores)
@@ -38,6 +38,8 @@ Test(score, a_base_keeps_the_order_of_negative_scores)
 	ccr_score(&r, a, &none, &sa);
 	ccr_score(&r, b, &none, &sb);
 	cr_assert_eq(sa.priority, 1); /* never 0: that is a held job */
+	cr_assert_eq(sa.points[CCR_COL_SITE] + sa.points[CCR_COL_FAIRSHARE], 1);
+	cr_assert(sa.cut);
 	cr_assert_eq(sb.priority, 1);
 	r.base = 1000000;
 	ccr_score(&r, a, &none, &sa);
@@ -91,7 +93,7 @@ Test(score, too_high_a_sum_is_taken_off_site)
 	struct ccr_score s;
 
 	ccr_score(&rule, f, &none, &s);
-	cr_assert(s.capped);
+	cr_assert(s.cut);
 	cr_assert_eq(s.priority, UINT32_MAX);
 	cr_assert_eq(s.points[CCR_COL_AGE] + s.points[CCR_COL_JOBSIZE] + s.points[CCR_COL_SITE],
 		     4294967295.0);
@@ -113,7 +115,8 @@ Test(score, another_partition_changes_its_column_alone)
 	ccr_score(&r, f, &none, &s);
 	cr_assert_eq(s.priority, 510);
 	cr_assert_eq(ccr_score_elsewhere(&s, &none, 1000, 0), 1010);
-	cr_assert_eq(ccr_score_elsewhere(&s, &none, s.points[CCR_COL_PARTITION],
-					 s.points[CCR_COL_QOS]), s.priority);
+	cr_assert_eq(
+	    ccr_score_elsewhere(&s, &none, s.points[CCR_COL_PARTITION], s.points[CCR_COL_QOS]),
+	    s.priority);
 	cr_assert_eq(ccr_score_elsewhere(&s, &none, -1e9, 0), 1);
 }
