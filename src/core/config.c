@@ -333,23 +333,30 @@ void ccr_config_free(struct ccr_config *config)
 	free(config);
 }
 
-void ccr_config_keys(void (*each)(const char *section, const char *key, void *data), void *data)
+typedef const struct ccr__section *sections_fn(size_t *count);
+
+static const struct ccr__section *own_sections(size_t *count)
 {
-	static const struct ccr__section own[] = {
+	static const struct ccr__section sections[] = {
 	    {"", top_keys, CCR__COUNT(top_keys)},
 	};
-	const struct ccr__section *(*const parts[])(size_t *) = {
-	    ccr__policy_sections, ccr__group_sections, ccr__financial_sections, ccr__usage_sections,
-	    ccr__backfill_sections};
-	const struct ccr__section *sections = own;
-	size_t count = CCR__COUNT(own);
 
-	for (size_t part = 0;; part++) {
+	*count = CCR__COUNT(sections);
+	return sections;
+}
+
+void ccr_config_keys(void (*each)(const char *section, const char *key, void *data), void *data)
+{
+	static sections_fn *const parts[] = {own_sections,	  ccr__policy_sections,
+					     ccr__group_sections, ccr__financial_sections,
+					     ccr__usage_sections, ccr__backfill_sections};
+
+	for (size_t part = 0; part < CCR__COUNT(parts); part++) {
+		size_t count = 0;
+		const struct ccr__section *sections = parts[part](&count);
+
 		for (size_t i = 0; i < count; i++)
 			for (size_t k = 0; k < sections[i].count; k++)
 				each(sections[i].name, sections[i].keys[k].name, data);
-		if (part == CCR__COUNT(parts))
-			return;
-		sections = parts[part](&count);
 	}
 }
