@@ -26,7 +26,7 @@ const char *const *ccr_config_presets(void)
 const char *ccr_config_preset_text(const char *name, size_t *len)
 {
 	for (const struct ccr__preset *p = ccr__presets; p->name; p++) {
-		if (strcmp(p->name, name))
+		if (strcmp(p->name, name) != 0)
 			continue;
 		if (len)
 			*len = p->len;
@@ -122,7 +122,7 @@ static bool find_member(struct json_object *root, const char *key, struct ccr__v
 				    end = json_object_iter_end(root);
 
 	for (size_t i = 0; !json_object_iter_equal(&it, &end); i++) {
-		if (!strcmp(json_object_iter_peek_name(&it), key)) {
+		if (strcmp(json_object_iter_peek_name(&it), key) == 0) {
 			v->json = json_object_iter_peek_value(&it);
 			v->line = ccr_json_member_line(root, i);
 			return true;

@@ -127,7 +127,7 @@ static int read_constant(struct ccr__reader *r, const char *key, const struct cc
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < c->n_constants; i++)
-		if (!strcmp(c->constants[i].name, key))
+		if (strcmp(c->constants[i].name, key) == 0)
 			k = &c->constants[i];
 	if (!k) {
 		rc = ccr__check_room(r, v->line, c->n_constants, "constants");
