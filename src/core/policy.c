@@ -267,7 +267,7 @@ static int compile_column(const struct context *c, struct ccr_policy *policy)
 		return rc;
 	col->how = n_vars ? EXPRESSION : CONSTANT;
 	if (col->how == CONSTANT && !isfinite(col->constant))
-		return complain(c, "the value is no finite number");
+		return complain(c, "found a value that is no finite number, expected one that is");
 	return CCR_OK;
 }
 
