@@ -146,15 +146,18 @@ def sanitized():
 def lint(quick):
     suite = Suite("lint")
     sources = tracked("src/*.[ch]", "tests/*.[ch]", "bench/*.[ch]", "examples/*.[ch]")
-    commands = os.path.join(OUT, "compile_commands.json")
 
     def check(name, *argv):
         code, text = run(name, *argv)
         suite.case(name, None if code == 0 else text)
     check("clang-format", "clang-format-14", "--dry-run", "-Werror", *sources)
-    check("cppcheck", "cppcheck", "-q", "--enable=warning,performance,portability",
-          "--inline-suppr", "--suppress=missingIncludeSystem", "--error-exitcode=1",
-          f"--project={commands}", "--file-filter=*/src/*")
+    # uthash's macros have to be known, and nothing else of the system's headers
+    include = os.path.join(LOG, "include")
+    os.makedirs(include)
+    os.symlink("/usr/include/uthash.h", os.path.join(include, "uthash.h"))
+    check("cppcheck", "cppcheck", "-q", "-j2", "--std=c11", "-D_GNU_SOURCE", "-Isrc",
+          f"-I{include}", "--enable=warning,performance,portability", "--inline-suppr",
+          "--error-exitcode=1", "src")
     if not quick:
         check("clang-tidy", "bash", "-c", 'printf "%s\\n" "$@" | xargs -P "$(nproc)" -n 4 '
               f"clang-tidy-14 --quiet -p {shlex.quote(OUT)}", "sh", *tracked("src/*.c"))

@@ -535,6 +535,7 @@ void ccr_config_keys(void (*each)(const char *section, const char *key, void *da
 				each(sections[i].name, sections[i].keys[k].name, data);
 		if (part == CCR__COUNT(parts))
 			return;
+		/* cppcheck-suppress uninitvar ; it misses the initializer */
 		sections = parts[part](&count);
 	}
 }
