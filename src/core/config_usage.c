@@ -167,7 +167,9 @@ static int read_one_share(struct ccr__reader *r, const char *key, const struct c
 		lsf->user_shares = shares;
 		return 0;
 	}
-	rc = ccr__grow(r, &lsf->users, lsf->n_users, sizeof(*lsf->users));
+	rc = ccr__check_room(r, v->line, lsf->n_users, "users");
+	if (!rc)
+		rc = ccr__grow(r, &lsf->users, lsf->n_users, sizeof(*lsf->users));
 	if (!rc)
 		rc = ccr__copy(r, key, &lsf->users[lsf->n_users].user);
 	if (!rc)
