@@ -12,6 +12,7 @@ it goes. Environment:
     CCR_SLURM_EXEC    words put before every Slurm command, e.g. "chroot DIR"
     CCR_BUILD_DIR     build folder whose plugins are loaded (default: build in the repository)
     CCR_KEEP          keep the folders of stopped clusters
+    CCR_PATIENCE      factor on every time limit, for a machine that is busy with something else
 """
 import getpass
 import json
