@@ -2,7 +2,8 @@
  * clients - what stock Slurm's own commands tell: sprio, squeue, scontrol, sshare
  *
  * sccr asks slurmctld through them instead of linking Slurm's library: it then works on every host
- * that has the clients, whatever their version, with the rights and the privacy of whoever calls it.
+ * that has the clients, whatever their version, with the rights and the privacy of whoever calls
+ * it.
  */
 #ifndef SCCR_CLIENTS_H
 #define SCCR_CLIENTS_H

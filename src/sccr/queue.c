@@ -10,8 +10,9 @@
 int queue_read(struct queue *q, struct ccr_error *err)
 {
 	char *const argv[] = {
-	    "squeue", "-h", "-a", "-P", "-t", "all", "-o",
-	    "%i|%A|%T|%P|%u|%a|%q|%l|%b|%S|%Y|%e|%N|%V|%Q|%D|%C|%r|%j", NULL};
+	    "squeue", "-h",  "-a", "-P",
+	    "-t",     "all", "-o", "%i|%A|%T|%P|%u|%a|%q|%l|%b|%S|%Y|%e|%N|%V|%Q|%D|%C|%r|%j",
+	    NULL};
 	int rc;
 
 	memset(q, 0, sizeof(*q));
@@ -27,11 +28,25 @@ int queue_read(struct queue *q, struct ccr_error *err)
 		char **f = q->rows.row[i];
 
 		q->job[i] = (struct queue_job){
-		    .id = f[0], .number = f[1], .state = f[2], .partition = f[3], .user = f[4],
-		    .account = f[5], .qos = f[6], .limit = f[7], .gres = f[8], .start = f[9],
-		    .sched_nodes = f[10], .end = f[11], .nodes = f[12], .submit = f[13],
-		    .priority = strtod(f[14], NULL), .n_nodes = strtol(f[15], NULL, 10),
-		    .n_cpus = strtol(f[16], NULL, 10), .reason = f[17], .name = f[18],
+		    .id = f[0],
+		    .number = f[1],
+		    .state = f[2],
+		    .partition = f[3],
+		    .user = f[4],
+		    .account = f[5],
+		    .qos = f[6],
+		    .limit = f[7],
+		    .gres = f[8],
+		    .start = f[9],
+		    .sched_nodes = f[10],
+		    .end = f[11],
+		    .nodes = f[12],
+		    .submit = f[13],
+		    .priority = strtod(f[14], NULL),
+		    .n_nodes = strtol(f[15], NULL, 10),
+		    .n_cpus = strtol(f[16], NULL, 10),
+		    .reason = f[17],
+		    .name = f[18],
 		};
 	}
 	q->n = q->rows.n;
@@ -106,7 +121,7 @@ time_t queue_time(const char *text)
 
 /* sprio's letters of the weighted columns; the small ones are the factors. */
 static const char letters[CCR_COLUMNS] = {
-    [CCR_COL_SITE] = 'S',    [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
+    [CCR_COL_SITE] = 'S',      [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
     [CCR_COL_FAIRSHARE] = 'F', [CCR_COL_JOBSIZE] = 'J', [CCR_COL_PARTITION] = 'P',
     [CCR_COL_QOS] = 'Q',
 };

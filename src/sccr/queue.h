@@ -12,7 +12,7 @@
 
 /* A job in one partition; strings point into the rows. "" for what is not there. */
 struct queue_job {
-	const char *id;	   /* as squeue has it: 12, 12_3, 12_[4-9], 12+1 */
+	const char *id;	    /* as squeue has it: 12, 12_3, 12_[4-9], 12+1 */
 	const char *number; /* the job id that sprio knows */
 	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
 	const char *end, *nodes, *submit, *reason, *name;

@@ -20,8 +20,8 @@
 
 struct report {
 	struct ccr_config *config;
-	struct ccr_ledger *ledger;  /* NULL: from sshare */
-	struct live_usage assoc;    /* from sshare */
+	struct ccr_ledger *ledger; /* NULL: from sshare */
+	struct live_usage assoc;   /* from sshare */
 	struct sccr_weights weights;
 	bool users, json;
 	const char *source;
@@ -30,7 +30,8 @@ struct report {
 static void help(FILE *out)
 {
 	fputs("usage: sccr usage [OPTIONS]\n\n"
-	      "Prints each group's target, usage, what is left of it, and the points that it is worth.\n"
+	      "Prints each group's target, usage, what is left of it, and the points that it is "
+	      "worth.\n"
 	      "A group that is off its target by more than five points is marked with *.\n\n"
 	      "  --policy FILE      a policy file or preset (default: the cluster's)\n"
 	      "  --ledger FILE      a ledger (ccr_usage.json(5)) instead of the live cluster\n"
@@ -86,11 +87,12 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 	if (r->json) {
 		printf("%s\n  {\"group\": ", g->index ? "," : "");
 		sccr_json_string(stdout, g->name);
-		printf(", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
-		       "\"points\": %.17g, \"financial\": %.17g, \"off\": %s}",
-		       g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
-		       points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
-		       off ? "true" : "false");
+		printf(
+		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
+		    "\"points\": %.17g, \"financial\": %.17g, \"off\": %s}",
+		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
+		    points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
+		    off ? "true" : "false");
 		return;
 	}
 	printf("%-20s %8s %8.2f %8.2f %c %10.0f %8.4g  %-12s %s\n", g->name, target, usage, points,
