@@ -126,6 +126,7 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
 		return v;
 	}
+	ccr__blocks(plan, false);
 	ccr__clear_for(plan, job, own);
 	if (!ccr_search_at(plan->search, plan->tl, d, job->limit, job->candidates, plan->tl->now,
 			   out)) {
@@ -214,6 +215,7 @@ enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job
 		gpus += ccr_amount_gpus(&pick[i].a);
 	if (too_long(plan, job, gpus))
 		return CCR_WAIT_LONG;
+	ccr__blocks(plan, false);
 	ccr__clear_for(plan, job, own);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ccr_track *tr;
@@ -237,6 +239,16 @@ enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job
 	}
 	ccr__put_back(plan);
 	return v;
+}
+
+int ccr_plan_lend(struct ccr_plan *plan, const struct ccr_share *share, int64_t end, bool again)
+{
+	int64_t now = plan->tl->now;
+
+	if (end <= now)
+		end = now + 1;
+	return again ? ccr_timeline_hold(plan->tl, share->node, now, end, &share->a, false)
+		     : ccr_timeline_unhold(plan->tl, share->node, now, end, &share->a, false);
 }
 
 /* Whether a booked step of the node is now short of what was taken. */
@@ -266,6 +278,8 @@ int ccr_plan_start(struct ccr_plan *plan, const struct ccr_plan_job *job,
 	int64_t now = plan->tl->now, end = ccr_end(now, job->limit);
 	bool all = false;
 
+	if (ccr__blocks(plan, true))
+		return ccr_error_nomem(err);
 	ccr__clear_for(plan, job, own);
 	for (uint32_t i = 0; i < n; i++) {
 		if (ccr_timeline_hold(plan->tl, pick[i].node, now, end, &pick[i].a, false))
@@ -299,6 +313,7 @@ enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job 
 		return CCR_WAIT_FREE;
 	v = ccr_plan_may_fit(plan, job, fit, why);
 	if (v == CCR_START) {
+		ccr__blocks(plan, true);
 		ccr__clear_for(plan, job, own);
 		rc = ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, fit,
 					 plan->tl->now, plan->tl->now + 1, &plan->opt.place, slot);

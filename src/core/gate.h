@@ -54,6 +54,12 @@ enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job
 				struct ccr_conflict *why);
 
 /*
+ * For a pick that counts on jobs being preempted: gives back what one of them holds of a node until
+ * its expected end (as it was loaded), or takes it again.
+ */
+int ccr_plan_lend(struct ccr_plan *plan, const struct ccr_share *share, int64_t end, bool again);
+
+/*
  * The job starts now on that pick: its booking is given up, and lower ones that no longer hold
  * (only if the job came after them) are made anew. 0 or CCR_ENOMEM.
  */

@@ -43,9 +43,16 @@ struct ccr_plan {
 	struct ccr__entry *by_job;
 	struct ccr__block *block;
 	uint32_t blocks, block_cap;
+	bool blocks_held; /* they are in the timeline */
 	uint64_t cycle;
 	int64_t gpus, long_gpus; /* of the cluster; held by long jobs */
 };
+
+/*
+ * Puts the blocked nodes into the timeline or takes them out. They count for bookings; whether a
+ * job may start on one now is for the caller to know.
+ */
+int ccr__blocks(struct ccr_plan *plan, bool hold);
 
 /* The partition's record; it is made with the default depth if need be. NULL: out of memory. */
 struct ccr__partition *ccr__partition(struct ccr_plan *plan, uint16_t partition);

@@ -114,6 +114,35 @@ int ccr_plan_partition(struct ccr_plan *plan, uint16_t partition, uint32_t depth
 	return 0;
 }
 
+static bool same_types(const struct ccr_node *a, const struct ccr_node *b)
+{
+	return a->gpu_types == b->gpu_types &&
+	       !memcmp(a->gpu_type, b->gpu_type, a->gpu_types * sizeof(a->gpu_type[0]));
+}
+
+int ccr_plan_set_nodes(struct ccr_plan *plan, const struct ccr_node *nodes, struct ccr_error *err)
+{
+	int64_t gpus = 0;
+	int rc;
+
+	for (uint32_t i = plan->entries; i-- > 0;) {
+		struct ccr__entry *e = plan->rank[i];
+		bool same = true;
+
+		for (uint32_t k = 0; k < e->b.n && same; k++)
+			same = same_types(&nodes[e->b.share[k].node],
+					  &plan->tl->node[e->b.share[k].node]);
+		if (!same)
+			ccr__remove(plan, e);
+	}
+	rc = ccr_timeline_set_nodes(plan->tl, nodes, err);
+	for (uint32_t i = 0; !rc && i < plan->tl->n; i++)
+		gpus += ccr_amount_gpus(&nodes[i].total);
+	if (!rc)
+		plan->gpus = gpus;
+	return rc;
+}
+
 int ccr_plan_node_up(struct ccr_plan *plan, uint32_t node, bool up)
 {
 	if (node >= plan->tl->n)
@@ -126,6 +155,7 @@ void ccr_plan_begin(struct ccr_plan *plan, int64_t now, bool cycle)
 {
 	ccr_timeline_begin(plan->tl, now);
 	plan->blocks = 0;
+	plan->blocks_held = false;
 	plan->long_gpus = 0;
 	for (uint32_t i = 0; i < plan->entries; i++)
 		plan->rank[i]->held = false;
@@ -158,16 +188,28 @@ int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t t
 	return 0;
 }
 
+int ccr__blocks(struct ccr_plan *plan, bool hold)
+{
+	int rc = 0;
+
+	if (plan->blocks_held == hold)
+		return 0;
+	for (uint32_t i = 0; i < plan->blocks && !rc; i++) {
+		const struct ccr__block *b = &plan->block[i];
+		const struct ccr_amount *all = &plan->tl->node[b->node].total;
+
+		rc = hold ? ccr_timeline_hold(plan->tl, b->node, b->from, b->to, all, false)
+			  : ccr_timeline_unhold(plan->tl, b->node, b->from, b->to, all, false);
+	}
+	plan->blocks_held = hold;
+	return rc;
+}
+
 int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err)
 {
 	ccr_timeline_ready(plan->tl);
-	for (uint32_t i = 0; i < plan->blocks; i++) {
-		const struct ccr__block *b = &plan->block[i];
-
-		if (ccr_timeline_hold(plan->tl, b->node, b->from, b->to,
-				      &plan->tl->node[b->node].total, false))
-			return ccr_error_nomem(err);
-	}
+	if (ccr__blocks(plan, true))
+		return ccr_error_nomem(err);
 	if (ccr__settle(plan, true))
 		return ccr_error_nomem(err);
 	return 0;
@@ -352,6 +394,8 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 			ccr__remove(plan, e);
 		return here || !e || !e->b.n ? CCR_BOOK_DEPTH : result(e, out);
 	}
+	if (ccr__blocks(plan, true))
+		return nomem(err);
 	if (!e || !e->b.n)
 		return make(plan, e, job, depth, out, err);
 	if (improve(plan, e, job, depth))

@@ -94,6 +94,13 @@ int ccr_plan_set_options(struct ccr_plan *plan, const struct ccr_plan_options *o
 int ccr_plan_partition(struct ccr_plan *plan, uint16_t partition, uint32_t depth, bool strict,
 		       struct ccr_error *err);
 
+/*
+ * What the nodes have changed; as many as before. Counts from the next ccr_plan_begin on. Bookings
+ * stay where they are as long as they are whole; those on a node whose types of GPU were renamed
+ * are dropped.
+ */
+int ccr_plan_set_nodes(struct ccr_plan *plan, const struct ccr_node *nodes, struct ccr_error *err);
+
 /* A node goes down or comes back; counts from the next ccr_plan_begin on. */
 int ccr_plan_node_up(struct ccr_plan *plan, uint32_t node, bool up);
 

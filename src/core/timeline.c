@@ -45,7 +45,7 @@ int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, ui
 	for (uint32_t i = 0; i < n; i++) {
 		tl->node[i] = nodes[i];
 		tl->track[i].cap = 4;
-		tl->track[i].step = malloc(tl->track[i].cap * sizeof(struct ccr_step));
+		tl->track[i].step = malloc(tl->track[i].cap * sizeof(struct ccr_free_step));
 		if (!tl->track[i].step)
 			goto nomem;
 	}
@@ -68,6 +68,18 @@ void ccr_timeline_free(struct ccr_timeline *tl)
 	free(tl);
 }
 
+int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes,
+			   struct ccr_error *err)
+{
+	int rc;
+
+	for (uint32_t i = 0; i < tl->n; i++)
+		if ((rc = check_node(&nodes[i], i, err)))
+			return rc;
+	memcpy(tl->node, nodes, tl->n * sizeof(*nodes));
+	return 0;
+}
+
 void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now)
 {
 	tl->now = now;
@@ -81,7 +93,7 @@ void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now)
 
 static int room(struct ccr_track *tr, uint32_t more)
 {
-	struct ccr_step *p;
+	struct ccr_free_step *p;
 	uint32_t cap = tr->cap;
 
 	if (tr->n + more <= cap)
@@ -121,7 +133,7 @@ int ccr_timeline_run(struct ccr_timeline *tl, uint32_t node, const struct ccr_am
 
 static int by_time(const void *a, const void *b)
 {
-	int64_t x = ((const struct ccr_step *)a)->t, y = ((const struct ccr_step *)b)->t;
+	int64_t x = ((const struct ccr_free_step *)a)->t, y = ((const struct ccr_free_step *)b)->t;
 
 	return x < y ? -1 : x > y;
 }

@@ -15,14 +15,14 @@
 #include "core/demand.h"
 #include "core/error.h"
 
-struct ccr_step {
+struct ccr_free_step {
 	int64_t t;
 	struct ccr_amount free;
 	int32_t booked; /* how many bookings hold something of it in this step */
 };
 
 struct ccr_track {
-	struct ccr_step *step;
+	struct ccr_free_step *step;
 	uint32_t n, cap;
 };
 
@@ -38,6 +38,10 @@ struct ccr_timeline {
 int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, uint32_t n,
 		     struct ccr_error *err);
 void ccr_timeline_free(struct ccr_timeline *tl);
+
+/* As many nodes afresh; they count from the next ccr_timeline_begin on. CCR_EINVAL as above. */
+int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes,
+			   struct ccr_error *err);
 
 /* Empties every node's list: all is free from now on. */
 void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now);

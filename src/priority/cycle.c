@@ -21,6 +21,7 @@
 #include "priority/duties.h"
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
+#include "priority/fit.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 
@@ -145,6 +146,10 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	struct ccr_sources sources = {0};
 
 	lock_slurmctld(s);
+	if (!ccr_fit()) {
+		unlock_slurmctld(s);
+		return;
+	}
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
 	ccr_duties_lock();
@@ -186,6 +191,7 @@ static void cycle(time_t now, bool scoring)
 	if (scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
 	e = ccr_engine_now();
+	n_rows = 0;
 	look(now, scoring, &standings, &lsf);
 	if (scoring) {
 		ccr_engine_rule(e, &settings, &rule);
@@ -246,11 +252,13 @@ static void *run(void *unused)
 		bool scoring = ordered || now >= due || due > now + (time_t)settings.period;
 
 		pthread_mutex_unlock(&thread.lock);
-		if (ordered)
-			ccr_duties_reconfigure(&settings);
-		if (relearn)
-			ccr_duties_relearn(&settings);
-		cycle(now, scoring);
+		if (ccr_fit_jobs()) {
+			if (ordered)
+				ccr_duties_reconfigure(&settings);
+			if (relearn)
+				ccr_duties_relearn(&settings);
+			cycle(now, scoring);
+		}
 		if (scoring)
 			due = now + (time_t)settings.period;
 		pthread_mutex_lock(&thread.lock);

@@ -72,7 +72,7 @@ static uint32_t cpus_for_size(const job_record_t *job)
 void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, double *var,
 		   struct ccr_score_extra *extra)
 {
-	const struct job_details *d = job->details;
+	const ccr_slurm_details_t *d = job->details;
 	double waited = 0;
 	uint64_t mem = 0;
 

@@ -83,7 +83,7 @@ struct ccr_lsf_pair *ccr_lsf_rows_pair(struct ccr_lsf_table *t, const job_record
 
 bool ccr_lsf_rows_joins(const job_record_t *job, time_t now)
 {
-	const struct job_details *d = job->details;
+	const ccr_slurm_details_t *d = job->details;
 
 	/* slurmctld scores a new job before it gives it a begin time; it has no priority yet */
 	return IS_JOB_PENDING(job) && d && d->begin_time <= now &&

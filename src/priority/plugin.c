@@ -14,6 +14,7 @@
 #include "priority/duties.h"
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
+#include "priority/fit.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 #include "priority/sprio_list.h"
@@ -48,6 +49,8 @@ int init(void)
 		(void)ccr_settings_read(&settings);
 		return SLURM_SUCCESS;
 	}
+	if (!ccr_fit_start())
+		return SLURM_ERROR;
 	if (!ccr_settings_read(&settings)) {
 		error("priority/ccr: out of memory");
 		return SLURM_ERROR;
@@ -144,7 +147,7 @@ static uint32_t score_now(job_record_t *job)
 uint32_t priority_p_set(uint32_t last_prio, job_record_t *job)
 {
 	(void)last_prio;
-	if (!in_daemon || !job)
+	if (!in_daemon || !job || !ccr_fit_job(job))
 		return 1;
 	site_factor_g_set(job);
 	if (job->direct_set_prio && job->priority > 0) {
@@ -202,13 +205,14 @@ ccr_slurm_list_t *priority_p_get_priority_factors_list(CCR_SLURM_FACTORS_LIST_PA
 	ccr_slurm_list_t *rows;
 	struct ccr_engine *e;
 
-	if (!in_daemon)
+	if (!in_daemon || !ccr_fit())
 		return NULL;
 	e = ccr_engine_lock();
 	rule.flags = settings.flags;
 	rule.weight_partition = settings.weight[CCR_COL_PARTITION];
 	rule.weight_qos = settings.weight[CCR_COL_QOS];
 	rule.whole = e && e->whole;
+	rule.by_partition = e && ccr_engine_uses_lsf(e);
 	ccr_engine_unlock();
 	ccr_slurm_factors_list_lock();
 	rows = ccr_sprio_list(&rule, CCR_SLURM_FACTORS_REQUEST, uid);
@@ -218,6 +222,6 @@ ccr_slurm_list_t *priority_p_get_priority_factors_list(CCR_SLURM_FACTORS_LIST_PA
 
 void priority_p_job_end(job_record_t *job)
 {
-	if (in_daemon && job)
+	if (in_daemon && job && ccr_fit_job(job))
 		ccr_duties_job_end(job);
 }

@@ -405,7 +405,8 @@ static void trial_free(struct trial *t)
 	free(t);
 }
 
-static int set_up(struct run *r, struct trial *t, const char *name, bool first, struct ccr_error *err)
+static int set_up(struct run *r, struct trial *t, const char *name, bool first,
+		  struct ccr_error *err)
 {
 	const struct options *o = &r->o;
 	struct sim_model_options mo = {o->has_depth ? (uint32_t)o->depth : UINT32_MAX,
@@ -423,7 +424,8 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first, 
 	t->core = !strcmp(name, "ccr");
 	/* models keep to the order of submission unless a policy was asked for */
 	t->ordered = t->core || (o->policy && strcmp(name, "fcfs") && strcmp(name, "recorded"));
-	if (!rc && sim_figures_init(&t->figures, &r->cluster, sim_names_count(r->workload.accounts)))
+	if (!rc &&
+	    sim_figures_init(&t->figures, &r->cluster, sim_names_count(r->workload.accounts)))
 		rc = ccr_error_nomem(err);
 	if (!rc && o->html && first) {
 		s->record = &t->record;
@@ -442,7 +444,8 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first, 
 		       : sim_model_new(&t->sched, name, s, &mo, err);
 }
 
-static int simulate(struct run *r, struct trial *t, const char *name, bool first, struct ccr_error *err)
+static int simulate(struct run *r, struct trial *t, const char *name, bool first,
+		    struct ccr_error *err)
 {
 	struct sim_progress progress;
 	int rc = set_up(r, t, name, first, err);
@@ -464,11 +467,13 @@ static int simulate(struct run *r, struct trial *t, const char *name, bool first
 static int put_page(const struct run *r, const struct trial *t, struct ccr_error *err)
 {
 	const struct options *o = &r->o;
-	struct sim_html h = {
-	    .path = o->html,
-	    .title = o->title ? o->title : r->workload.path,
-	    .policy = r->policy && t->ordered ? sim_policy_words(r->policy) : "in order of submission",
-	    .depth = t->core ? sim_core_depth(&t->sched) : o->has_depth ? (int)o->depth : -1};
+	struct sim_html h = {.path = o->html,
+			     .title = o->title ? o->title : r->workload.path,
+			     .policy = r->policy && t->ordered ? sim_policy_words(r->policy)
+							       : "in order of submission",
+			     .depth = t->core	     ? sim_core_depth(&t->sched)
+				      : o->has_depth ? (int)o->depth
+						     : -1};
 
 	return sim_html_write(&h, &t->sim, r->figures, err);
 }

@@ -134,6 +134,20 @@ static int no_blank(unsigned char ch)
 	return 0;
 }
 
+/* A parser that starts afresh; -1: out of memory. */
+static int start_parser(struct sim_columns *c)
+{
+	if (csv_init(&c->parser, CSV_STRICT | CSV_STRICT_FINI))
+		return -1;
+	if (c->format == SIM_FORMAT_SACCT) {
+		/* sacct quotes nothing: a quote is part of a job's name */
+		csv_set_delim(&c->parser, '|');
+		csv_set_quote(&c->parser, '\1');
+		csv_set_space_func(&c->parser, no_blank);
+	}
+	return 0;
+}
+
 struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 				    struct sim_message *m)
 {
@@ -141,17 +155,12 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 	struct sim_columns *c = calloc(1, sizeof(*c));
 	const char *missing = NULL;
 
-	if (!c || csv_init(&c->parser, CSV_STRICT | CSV_STRICT_FINI)) {
+	if (c)
+		c->format = format;
+	if (!c || start_parser(c)) {
 		snprintf(m->text, sizeof(m->text), "out of memory");
 		free(c);
 		return NULL;
-	}
-	c->format = format;
-	if (format == SIM_FORMAT_SACCT) {
-		/* sacct quotes nothing: a quote is part of a job's name */
-		csv_set_delim(&c->parser, '|');
-		csv_set_quote(&c->parser, '\1');
-		csv_set_space_func(&c->parser, no_blank);
 	}
 	for (int i = 0; i < COL_COUNT; i++)
 		c->at[i] = -1;
@@ -300,7 +309,7 @@ static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out,
 {
 	uint32_t mib = 0;
 
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit))
+	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
 		return bad(m, "submit", "seconds or YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
 	if (!sim_text_seconds(get(c, COL_RUNTIME), &out->runtime) || out->runtime < 0)
 		return bad(m, "runtime", "a number of seconds", get(c, COL_RUNTIME));
@@ -335,7 +344,7 @@ static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out
 
 	if (strchr(get(c, COL_ID), '.')) /* a step of a job */
 		return SIM_LINE_NONE;
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit))
+	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
 		return bad(m, "Submit", "YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
 	s = get(c, COL_START);
 	if (*s && !sim_text_date(s, &start) && !strcasecmp(s, "Unknown"))
@@ -387,7 +396,8 @@ enum sim_line_kind sim_columns_line(struct sim_columns *c, const char *text, str
 		return SIM_LINE_NONE;
 	if (!split(c, text)) {
 		/* a failed parse leaves the parser inside the field */
-		csv_fini(&c->parser, on_field, on_row, c);
+		csv_free(&c->parser);
+		start_parser(c);
 		snprintf(m->text, sizeof(m->text),
 			 "a quoted field that is not closed or not alone");
 		return SIM_LINE_BAD;

@@ -14,7 +14,9 @@
 
 static void put_time(FILE *f, sim_time t)
 {
-	if (t >= SIM_NEVER)
+	if (t < 0) /* not yet, or never */
+		fputs("-1", f);
+	else if (t >= SIM_NEVER)
 		fputs("null", f);
 	else if (t % 1000)
 		fprintf(f, "%lld.%03lld", (long long)(t / 1000), (long long)(t % 1000));

@@ -30,11 +30,11 @@ const FORMAT = {
 };
 const esc = (s) => String(s).replace(/[&<>"]/g, (c) => ({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"}[c]));
 const name = (list, i) => (i >= 0 ? list[i] : "");
-function request(j) {
+function request(j, brief) {
   const words = [];
   if (J.gpus[j]) words.push(J.gpus[j] + (J.gpus[j] > 1 ? " GPUs" : " GPU"));
   words.push(J.cpus[j] + (J.cpus[j] > 1 ? " cores" : " core"));
-  if (J.mem[j]) words.push(J.mem[j] >= 1024 ? Math.round(J.mem[j] / 1024) + " GiB" : J.mem[j] + " MiB");
+  if (J.mem[j] && !brief) words.push(J.mem[j] >= 1024 ? Math.round(J.mem[j] / 1024) + " GiB" : J.mem[j] + " MiB");
   if (J.nodes[j] > 1) words.push(J.nodes[j] + " nodes");
   return words.join(", ");
 }
@@ -121,10 +121,10 @@ function arrange() {
   over.height = Math.round(over.clientHeight * dpr);
   /* as high as fits, within what can still be told apart */
   const rows = nodes.reduce((a, n) => a + n.gpus, 0);
-  const gap = nodes.length > 40 ? 4 : 7;
+  const gap = nodes.length > 40 ? 4 : 6;
   const plain = nodes.filter((n) => !n.gpus).length;
   const strip = nodes.length > 40 ? 6 : 9;
-  const room = H - AXIS - nodes.length * (gap + (rows ? strip : 0)) - 6;
+  const room = H - AXIS - 8 - nodes.length * (gap + (rows ? strip + 1 : 0));
   const g = rows ? Math.max(nodes.length > 40 ? 2.5 : 4, Math.min(11, room / Math.max(rows + 2 * plain, 1))) : 0;
   const cores = rows ? strip : Math.max(8, Math.min(46, (H - AXIS) / nodes.length - gap));
   let y = AXIS + 4;
@@ -138,6 +138,7 @@ function arrange() {
   layout.left = Math.min(150, Math.max(...nodes.map((n) => ctx.measureText(n.name).width)) + 22);
   $("spacer").style.height = Math.max(0, layout.total - H) + "px";
   colours();
+  backdrop = null;
   drawOverview();
 }
 
@@ -214,7 +215,7 @@ function pick(freeAt, need, b, list, key) {
 
 function bar(x, y, w, h, fill) {
   ctx.fillStyle = fill;
-  if (w > 7 && h > 6) { ctx.beginPath(); ctx.roundRect(x, y, w, h, 2.5); ctx.fill(); } else ctx.fillRect(x, y, w, h);
+  if (w > 14 && h > 6) { ctx.beginPath(); ctx.roundRect(x, y, w, h, 2.5); ctx.fill(); } else ctx.fillRect(x, y, w, h);
 }
 
 function draw() {
@@ -350,7 +351,6 @@ function axis(t0, t1, X, gridStep, left, width) {
 }
 
 /* The whole run in the slider's background: GPUs (or cores) in use, and the queue's length as a line. */
-let usage = null;
 function measure(columns) {
   const used = new Float64Array(columns), dt = (D.to - D.from) / columns || 1, all = HAS_GPU ? "gpus" : "cpus";
   const total = HAS_GPU ? nodes.reduce((a, n) => a + n.gpus, 0) : nodes.reduce((a, n) => a + n.cores, 0);
@@ -362,26 +362,35 @@ function measure(columns) {
   }
   return used.map((v) => Math.min(1, v / total));
 }
+let backdrop = null;
+function drawBackdrop(w, h) {
+  backdrop = document.createElement("canvas");
+  backdrop.width = over.width;
+  backdrop.height = over.height;
+  const g = backdrop.getContext("2d"), used = measure(Math.max(1, Math.floor(w)));
+  g.scale(dpr, dpr);
+  g.fillStyle = C.faint;
+  g.fillRect(0, 0, w, h);
+  g.fillStyle = C["ordered-rest"];
+  used.forEach((v, i) => g.fillRect(i, h - v * h, 1, v * h));
+  const most = D.looks.reduce((m, l) => Math.max(m, l[1]), 1);
+  g.strokeStyle = C.dim;
+  g.beginPath();
+  for (const l of D.looks) g.lineTo((l[0] - D.from) / full * w, h - 1 - l[1] / most * (h - 3));
+  g.stroke();
+}
 function drawOverview() {
   const w = over.width / dpr, h = over.height / dpr;
   if (!w) return;
-  if (!usage || usage.length !== Math.floor(w)) usage = measure(Math.max(1, Math.floor(w)));
-  octx.setTransform(dpr, 0, 0, dpr, 0, 0);
-  octx.fillStyle = C.faint;
-  octx.fillRect(0, 0, w, h);
-  octx.fillStyle = C["ordered-rest"];
-  usage.forEach((v, i) => octx.fillRect(i, h - v * h, 1, v * h));
-  const most = Math.max(1, ...D.looks.map((l) => l[1]));
-  octx.strokeStyle = C.dim;
-  octx.lineWidth = 1;
-  octx.beginPath();
-  for (const l of D.looks) octx.lineTo((l[0] - D.from) / full * w, h - 1 - l[1] / most * (h - 3));
-  octx.stroke();
+  if (!backdrop) drawBackdrop(w, h);
+  octx.setTransform(1, 0, 0, 1, 0, 0);
+  octx.drawImage(backdrop, 0, 0);
+  if (!Number($("window").value)) return;
   const [t0, t1] = view();
-  if (Number($("window").value)) {
-    octx.strokeStyle = C.ink;
-    octx.strokeRect((t0 - D.from) / full * w + 0.5, 0.5, (t1 - t0) / full * w - 1, h - 1);
-  }
+  octx.setTransform(dpr, 0, 0, dpr, 0, 0);
+  octx.strokeStyle = C.ink;
+  octx.lineWidth = 1;
+  octx.strokeRect((t0 - D.from) / full * w + 0.5, 0.5, (t1 - t0) / full * w - 1, h - 1);
 }
 
 /* ---- queue ------------------------------------------------------------------------------------- */
@@ -404,7 +413,7 @@ function drawQueue() {
     html.push(`<li tabindex="${i ? -1 : 0}" data-job="${j}" data-row="${i}" class="${b ? "booked" : ""}"><span class="rank">${i + 1}</span>` +
       `<span class="who"><b>${esc(J.id[j])}</b> <small>${esc(who)}</small></span>` +
       `<span class="num">${v > 1 ? r[1].toLocaleString("en") : ""}</span>` +
-      `<span class="ask">${request(j)}, ${span(J.limit[j])}</span>` +
+      `<span class="ask">${request(j, true)}, ${span(J.limit[j])}</span>` +
       `<span class="when">${b ? "booked " + clock(booked.get(j), booked.get(j) - S.t < 86400 && booked.get(j) >= S.t) : "waits " + span(Math.max(0, L[0] - J.submit[j]))}</span></li>`);
     if (i === last) html.push(`<li class="cut" aria-hidden="true">bookings end here</li>`);
   });
@@ -427,7 +436,7 @@ function describe(j, row, booking) {
   const lines = [`<h3>Job ${esc(J.id[j])}</h3>`, `<p>${who ? esc(who) + "<br>" : ""}${request(j)}, limit ${span(J.limit[j])}</p>`];
   const facts = [["submitted", clock(J.submit[j])]];
   if (started) {
-    facts.push([J.filler[j] ? "started as a filler" : "started in order", clock(J.start[j])], ["after", span(J.start[j] - J.submit[j])]);
+    facts.push([J.filler[j] ? "started as a filler" : "started in order", clock(J.start[j])], ["waited", span(J.start[j] - J.submit[j])]);
     if (J.first[j] >= 0) facts.push(["first estimate", clock(J.first[j])]);
     facts.push(endOf(j) <= S.t ? ["ended", clock(J.end[j])] : ["ends by", plannedEnd(j) === Infinity ? "no limit" : clock(plannedEnd(j))]);
   } else {
@@ -491,12 +500,13 @@ function cell(run, key, kind) {
 }
 function tables() {
   const R = D.runs, main = R[0], shown = FIGURES.filter((f) => HAS_GPU || !f[0].startsWith("gpu_"));
+  const brief = {fillers: "of them fillers", gpu_idle_while_waiting: "GPUs idle, jobs wait"};
   const cards = HAS_GPU
-    ? ["jobs", "wait_mean", "wait_median", "wait_p95", "gpu_utilisation", "cpu_utilisation", "gpu_idle_while_waiting", "fillers"]
-    : ["jobs", "wait_mean", "wait_median", "wait_p95", "slowdown_mean", "cpu_utilisation", "fillers"];
+    ? ["jobs", "fillers", "wait_mean", "wait_median", "wait_p95", "gpu_utilisation", "gpu_idle_while_waiting", "cpu_utilisation"]
+    : ["jobs", "fillers", "wait_mean", "wait_median", "wait_p95", "slowdown_mean", "cpu_utilisation"];
   $("cards").innerHTML = cards.map((key) => {
     const f = FIGURES.find((x) => x[0] === key);
-    return `<div class="card"><b data-card="${key}" data-value="${main[key]}">${FORMAT[f[2]](main[key])}</b><span>${f[1]}</span></div>`;
+    return `<div class="card"><b data-card="${key}" data-value="${main[key]}">${FORMAT[f[2]](main[key])}</b><span>${brief[key] || f[1]}</span></div>`;
   }).join("");
   const all = `<div class="table"><table><caption>Figures</caption><thead><tr><th></th>${R.map((r) => `<th scope="col">${esc(r.scheduler)}</th>`).join("")}</tr></thead><tbody>` +
     shown.map((f) => `<tr><th scope="row">${f[1]}</th>${R.map((r) => cell(r, f[0], f[2])).join("")}</tr>`).join("") + "</tbody></table></div>";
@@ -515,10 +525,12 @@ function refresh() {
   wanted = true;
   requestAnimationFrame(() => { wanted = false; paint(); });
 }
+let queueDrawn = 0;
 function paint() {
   draw();
   drawOverview();
-  drawQueue();
+  /* a list that changes sixty times a second is for nobody to read */
+  if (!S.playing || performance.now() - queueDrawn > 150) { drawQueue(); queueDrawn = performance.now(); }
   $("clock").textContent = clock(S.t);
   $("slider").value = (S.t - D.from) / full * 1000;
   $("slider").setAttribute("aria-valuetext", clock(S.t));
@@ -582,7 +594,7 @@ document.title = D.title + " \u2013 sccr simulate";
 const gpus = nodes.reduce((a, n) => a + n.gpus, 0), types = [...new Set(nodes.map((n) => n.type).filter((t) => t && t !== "gpu"))];
 $("what").textContent = [
   `${D.scheduler}, ${D.policy}`, `${nodes.length} nodes, ${nodes.reduce((a, n) => a + n.cores, 0).toLocaleString("en")} cores` + (gpus ? `, ${gpus} ${types.length === 1 ? types[0] + " " : ""}GPUs` : ""),
-  D.cycle ? `a cycle every ${span(D.cycle)}` : "a cycle at every change", D.depth >= 0 ? `${D.depth} bookings a partition` : "",
+  D.cycle ? `a cycle every ${D.cycle} s` : "a cycle at every change", D.depth >= 0 ? `${D.depth} bookings a partition` : "",
   D.runs[0].complete ? "" : "interrupted: figures up to then",
 ].filter(Boolean).join(" \u00b7 ");
 $("foot").textContent = `sccr simulate ${D.version}. Times are ${DATED ? "UTC" : "counted from the workload's start"}. Bars left of the red line are what happened, right of it what the scheduler expects: limits and bookings.`;
@@ -669,5 +681,5 @@ S.t = at ? Math.min(Math.max(Number(at[1]), D.from), D.to) : D.from + full * 0.3
 document.documentElement.classList.toggle("dark", /[#&]dark/.test(location.hash) || (prefers.matches && !/[#&]light/.test(location.hash)));
 arrange();
 paint();
-window.sccr = {data: D, state: S, go, play, counts, view};
+window.sccr = {data: D, state: S, go, play, counts, view, draw, drawQueue, drawOverview};
 })();

@@ -1,0 +1,598 @@
+/* gate - see gate.h */
+#include "select/gate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define G	    ccr__gate
+#define TRIES	    6	 /* picks of one job that are held against the bookings */
+#define NOTICES_MAX 2000 /* refused jobs that are told why, a cycle */
+
+struct ccr__gate ccr__gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum ccr_caller ccr_caller(void)
+{
+	char name[17] = "";
+
+	if (prctl(PR_GET_NAME, name, 0, 0, 0))
+		return CCR_OTHER;
+	if (!strcmp(name, "sched_agent"))
+		return CCR_MAIN_CYCLE;
+	return strcmp(name, "bckfl") ? CCR_OTHER : CCR_BACKFILL;
+}
+
+void ccr_gate_stale(void)
+{
+	pthread_mutex_lock(&G.lock);
+	G.stale = true;
+	pthread_mutex_unlock(&G.lock);
+}
+
+/*
+ * Brings the plan up to date for this caller. A main cycle is told by its counter, which slurmctld
+ * raises at the end of each, and by time, as sdiag can reset that counter.
+ */
+static bool ready(enum ccr_caller who)
+{
+	time_t now = time(NULL);
+	bool fresh = who == CCR_MAIN_CYCLE &&
+		     (!G.in_cycle || G.cycle != slurmctld_diag_stats.schedule_cycle_counter ||
+		      now - G.cycle_at > 60);
+
+	if (fresh) {
+		G.in_cycle = true;
+		G.cycle = slurmctld_diag_stats.schedule_cycle_counter;
+		G.cycle_at = now;
+		G.listed = 0;
+		G.filled = 0;
+		G.has_masked = G.has_base = false;
+	}
+	if ((fresh || G.stale || !G.plan ||
+	     (who != CCR_MAIN_CYCLE && now != ccr_plan_timeline(G.plan)->now)) &&
+	    !ccr__gate_load(fresh))
+		return false;
+	if (fresh && avail_node_bitmap) {
+		ccr_set_from_bits(G.base, avail_node_bitmap, G.cluster.n);
+		memset(G.masked, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+		G.has_base = !resv_list || !list_count(resv_list);
+	}
+	return true;
+}
+
+static struct ccr_plan_job plan_job(const job_record_t *job, uint16_t partition,
+				    const struct ccr_ask *ask)
+{
+	return (struct ccr_plan_job){
+	    .id = job->job_id,
+	    .rank = ccr_job_rank(job),
+	    .partition = partition,
+	    .since = ccr_job_since(job),
+	    .limit = ask->limit,
+	    .demand = &ask->floor,
+	    .candidates = G.candidates,
+	};
+}
+
+/*
+ * After a blocked job that names its nodes (-w) slurmctld hides those nodes from every later job of
+ * the cycle, as it knows no bookings. They are made visible again: for the jobs to come in
+ * slurmctld's own set, for this one, for which it is too late, in the nodes that it is offered. Not
+ * beside advance reservations, under which that set is another one for each job.
+ */
+static void unmask(struct ccr_slurm_test *t)
+{
+	const job_record_t *job = t->job;
+	const ccr_slurm_details_t *d = job->details;
+	uint32_t n = G.cluster.n;
+
+	if (!G.has_masked || !G.has_base || !avail_node_bitmap || !job->part_ptr ||
+	    !job->part_ptr->node_bitmap)
+		return;
+	for (uint32_t i = ccr_bit_next(G.masked, 0, n); i < n;
+	     i = ccr_bit_next(G.masked, i + 1, n)) {
+		if (!ccr_bit(G.base, i) || i >= (uint32_t)bit_size(avail_node_bitmap))
+			continue;
+		bit_set(avail_node_bitmap, i);
+		if (d->feature_list || d->req_node_bitmap || job->resv_name || job->resv_ptr ||
+		    d->whole_node || !bit_test(job->part_ptr->node_bitmap, i) ||
+		    (d->exc_node_bitmap && bit_test(d->exc_node_bitmap, i)) ||
+		    (share_node_bitmap && !bit_test(share_node_bitmap, i)) ||
+		    (cg_node_bitmap && bit_test(cg_node_bitmap, i)) ||
+		    (rs_node_bitmap && bit_test(rs_node_bitmap, i)))
+			continue;
+		bit_set(t->nodes, i);
+	}
+	memset(G.masked, 0, CCR_WORDS(n) * sizeof(uint64_t));
+	G.has_masked = false;
+}
+
+static void note_masked(const struct ccr_slurm_test *t)
+{
+	bitstr_t *req = t->job->details->req_node_bitmap;
+
+	if (!req || !G.has_base)
+		return;
+	for (int64_t i = bit_ffs(req); i >= 0 && i < bit_size(req) && i < G.cluster.n; i++)
+		if (bit_test(req, i))
+			ccr_bit_set(G.masked, (uint32_t)i);
+	G.has_masked = true;
+}
+
+/* What slurmctld offers is up, whatever the state said when the plan was loaded. */
+static void all_up(const uint64_t *set)
+{
+	const struct ccr_node *node = ccr_plan_timeline(G.plan)->node;
+
+	CCR_BITS_EACH(i, set, G.cluster.n)
+	if (!node[i].up)
+		ccr_plan_node_up(G.plan, i, true);
+}
+
+static const char *word(char what)
+{
+	return what == 'g' ? "GPUs" : what == 'c' ? "CPUs" : "memory";
+}
+
+static void list_refused(const job_record_t *job, enum ccr_verdict v,
+			 const struct ccr_conflict *why)
+{
+	if (v != CCR_WAIT_BOOKING && v != CCR_WAIT_STRICT && v != CCR_WAIT_LONG)
+		return;
+	if (G.listed >= NOTICES_MAX)
+		return;
+	if (G.listed == G.list_cap) {
+		uint32_t cap = G.list_cap ? 2 * G.list_cap : 64;
+		struct ccr__refused *p = realloc(G.list, cap * sizeof(*p));
+
+		if (!p)
+			return;
+		G.list = p;
+		G.list_cap = cap;
+	}
+	G.list[G.listed++] = (struct ccr__refused){job->job_id, v, *why};
+}
+
+static int refuse(const job_record_t *job, enum ccr_caller who, enum ccr_verdict v,
+		  const struct ccr_conflict *why)
+{
+	G.refused = job;
+	G.refused_as = v;
+	if (who == CCR_MAIN_CYCLE)
+		list_refused(job, v, why);
+	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
+	    node_record_table_ptr[why->node])
+		log_flag(BACKFILL,
+			 "slurm-ccr: %pJ waits: it would delay job %u, booked in %lld s, "
+			 "short of %s on %s",
+			 job, why->job, (long long)(why->start - time(NULL)), word(why->what),
+			 node_record_table_ptr[why->node]->name);
+	else
+		log_flag(BACKFILL, "slurm-ccr: %pJ waits: %s", job,
+			 v == CCR_WAIT_BOOKING ? "it would delay a booking"
+			 : v == CCR_WAIT_STRICT
+			     ? "a job ahead is blocked and the partition is strict"
+			 : v == CCR_WAIT_LONG ? "long jobs have their share of the GPUs"
+					      : "not enough is free");
+	return SLURM_ERROR;
+}
+
+/* All required nodes (-w) are in the set. */
+static bool has_required(const job_record_t *job, const uint64_t *set)
+{
+	bitstr_t *req = job->details->req_node_bitmap;
+
+	for (int64_t i = req ? bit_ffs(req) : -1; i >= 0 && i < bit_size(req); i++)
+		if (bit_test(req, i) && (i >= G.cluster.n || !ccr_bit(set, (uint32_t)i)))
+			return false;
+	return true;
+}
+
+/* What jobs that are to be preempted hold is given back while the pick is looked at. */
+static void lend_preempted(const struct ccr_slurm_test *t, bool again)
+{
+	struct ccr_share *share;
+	ccr_slurm_list_itr_t *it;
+	job_record_t *victim;
+	int64_t now = ccr_plan_timeline(G.plan)->now;
+
+	if (!t->preempted || !*t->preempted || !list_count(*t->preempted))
+		return;
+	share = calloc(G.cluster.n + 1, sizeof(*share));
+	if (!share)
+		return;
+	it = list_iterator_create(*t->preempted);
+	while ((victim = list_next(it))) {
+		int n = ccr_job_shares(&G.cluster, victim, false, share, G.cluster.n);
+
+		for (int i = 0; i < n; i++)
+			ccr_plan_lend(G.plan, &share[i], ccr_job_end(victim, now), again);
+	}
+	list_iterator_destroy(it);
+	free(share);
+}
+
+/* One try of the stock plugin on a set of nodes. START: it fits and delays no booking. */
+static enum ccr_verdict attempt(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
+				const uint64_t *set, uint64_t memory, struct ccr_conflict *why)
+{
+	enum ccr_verdict v;
+	int n;
+
+	ccr_bits_from_set(t->nodes, set, G.cluster.n);
+	t->job->details->pn_min_memory = memory;
+	if (ccr_inner_test(t) != SLURM_SUCCESS)
+		return CCR_WAIT_FREE;
+	n = ccr_job_shares(&G.cluster, t->job, true, G.pick, G.cluster.n);
+	if (n < 0) {
+		ccr__gate_aside("a pick of the stock plugin does not fit the nodes");
+		return CCR_START;
+	}
+	lend_preempted(t, false);
+	v = ccr_plan_check(G.plan, pj, G.pick, (uint32_t)n, G.bad, why);
+	lend_preempted(t, true);
+	if (v != CCR_START) {
+		free_job_resources(&t->job->job_resrcs);
+		if (t->preempted && *t->preempted)
+			list_flush(*t->preempted);
+		return v;
+	}
+	G.passed = t->job;
+	G.passed_id = t->job->job_id;
+	G.passed_n = (uint32_t)n;
+	G.passed_rank = pj->rank;
+	G.passed_partition = pj->partition;
+	G.passed_limit = pj->limit;
+	G.passed_since = pj->since;
+	return CCR_START;
+}
+
+/* Tries narrower sets first, then without the nodes where a booking is in the way. */
+static enum ccr_verdict find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
+				  bool narrow, struct ccr_conflict *why)
+{
+	const struct ccr_booking *own = ccr_plan_booking(G.plan, pj->id);
+	size_t bytes = CCR_WORDS(G.cluster.n) * sizeof(uint64_t);
+	uint64_t memory = t->job->details->pn_min_memory;
+	enum ccr_verdict v = CCR_WAIT_FREE, last;
+	bool blocked = false;
+	uint32_t low = t->min_nodes ? t->min_nodes : 1;
+
+	memcpy(G.attempt, G.fit, bytes);
+	narrow = narrow && ccr_plan_place(G.plan, pj, G.attempt);
+	for (int turn = 0; turn < TRIES; turn++) {
+		last = attempt(t, pj, G.attempt, memory, why);
+		if (last == CCR_START || last == CCR_WAIT_STRICT || last == CCR_WAIT_LONG)
+			return last;
+		if (last == CCR_WAIT_BOOKING) {
+			blocked = true;
+			for (size_t w = 0; w < CCR_WORDS(G.cluster.n); w++)
+				G.fit[w] &= ~G.bad[w];
+		} else if (!narrow) {
+			break;
+		}
+		narrow = false;
+		memcpy(G.attempt, G.fit, bytes);
+		if (ccr_bit_count(G.fit, G.cluster.n) < low || !has_required(t->job, G.fit))
+			break;
+	}
+	v = blocked ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
+	/* A booking whose time has come: where it is booked it fits. */
+	if (own && own->start <= ccr_plan_timeline(G.plan)->now) {
+		memset(G.attempt, 0, bytes);
+		for (uint32_t i = 0; i < own->n; i++)
+			if (ccr_bit(G.candidates, own->share[i].node))
+				ccr_bit_set(G.attempt, own->share[i].node);
+		if (ccr_bit_count(G.attempt, G.cluster.n) == own->n &&
+		    has_required(t->job, G.attempt) &&
+		    attempt(t, pj, G.attempt, memory, why) == CCR_START)
+			return CCR_START;
+	}
+	t->job->details->pn_min_memory = memory;
+	return v;
+}
+
+/* Below every booking: then an equal job was held against the same ones. */
+static bool below_all(const struct ccr_plan_job *pj)
+{
+	const struct ccr_booking *b, *last = NULL;
+
+	if (ccr_plan_booking(G.plan, pj->id))
+		return false;
+	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++)
+		last = b;
+	return !last || ccr_rank_cmp(&last->rank, &pj->rank) < 0;
+}
+
+static void remember_refusal(struct ccr__answer *a, const struct ccr_slurm_test *t,
+			     const struct ccr_plan_job *pj, enum ccr_verdict v,
+			     const struct ccr_conflict *why)
+{
+	if (!a)
+		a = ccr__answer_add(t, pj->demand, pj->partition, G.candidates);
+	if (!a)
+		return;
+	if (!a->limit || pj->limit < a->limit)
+		a->limit = pj->limit;
+	a->verdict = v;
+	a->why = *why;
+	a->rc = SLURM_ERROR;
+}
+
+static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t partition)
+{
+	job_record_t *job = t->job;
+	bool loose = job->resv_name || job->resv_ptr || t->candidates || job->reboot;
+	bool narrow = !loose && !job->details->req_node_bitmap && !job->details->contiguous &&
+		      !job->req_switch;
+	struct ccr_conflict why = {0};
+	struct ccr__answer *a = NULL;
+	struct ccr_plan_job pj;
+	struct ccr_ask ask;
+	enum ccr_verdict v;
+	bool low, asked = false;
+
+	G.passed = NULL;
+	if (who == CCR_MAIN_CYCLE)
+		unmask(t);
+	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	all_up(G.candidates);
+	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
+	pj = plan_job(job, partition, &ask);
+	/* The plan's clock stands since the cycle began; the job would end that much later. */
+	if (pj.limit < CCR_FOREVER)
+		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
+	low = !loose && below_all(&pj);
+	if (low && (a = ccr__answer_find(t, pj.demand, partition, G.candidates)) &&
+	    pj.limit >= a->limit)
+		return refuse(job, who, a->verdict, &a->why);
+	if (loose) {
+		memcpy(G.fit, G.candidates, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+		v = CCR_START;
+	} else {
+		v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
+		if (v == CCR_START && !has_required(job, G.fit))
+			v = CCR_WAIT_BOOKING;
+	}
+	if (v == CCR_START) {
+		asked = true;
+		v = find_pick(t, &pj, narrow, &why);
+	}
+	if (v == CCR_START) {
+		log_flag(BACKFILL, "slurm-ccr: %pJ may start", job);
+		G.refused = NULL;
+		return SLURM_SUCCESS;
+	}
+	/* What the stock plugin found may hang on more than the demand tells. */
+	if (low && (!asked || ask.exact))
+		remember_refusal(a, t, &pj, v, &why);
+	return refuse(job, who, v, &why);
+}
+
+/* Whether, and on which nodes, an exactly known demand could run if nothing did. */
+static bool could_run(const struct ccr_slurm_test *t, const struct ccr_ask *ask)
+{
+	const struct ccr_node *node = G.cluster.node;
+	uint32_t want = t->req_nodes > t->min_nodes ? t->req_nodes : t->min_nodes, n = 0;
+	uint64_t units = 0;
+
+	if (!ask->exact || t->job->details->req_node_bitmap || ask->floor.total[0].count)
+		return false;
+	memset(G.attempt, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	for (uint32_t i = ccr_bit_next(G.candidates, 0, G.cluster.n); i < G.cluster.n;
+	     i = ccr_bit_next(G.candidates, i + 1, G.cluster.n)) {
+		uint32_t u = ccr_demand_most(&ask->floor, &node[i], &node[i].total);
+
+		if (!u)
+			continue;
+		ccr_bit_set(G.attempt, i);
+		units += u;
+		if (++n >= want && units >= ccr_demand_units(&ask->floor))
+			return n <= t->max_nodes;
+	}
+	return false;
+}
+
+static int test_nodes(struct ccr_slurm_test *t, const struct ccr_ask *ask, uint16_t partition)
+{
+	struct ccr__answer *a = NULL;
+	int rc;
+
+	if (ask->exact) {
+		a = ccr__answer_find(t, &ask->floor, partition, G.candidates);
+		if (a) {
+			if (a->rc == SLURM_SUCCESS)
+				ccr_bits_from_set(t->nodes, a->result, G.cluster.n);
+			return a->rc;
+		}
+	}
+	if (could_run(t, ask)) {
+		ccr_bits_from_set(t->nodes, G.attempt, G.cluster.n);
+		rc = SLURM_SUCCESS;
+	} else {
+		rc = ccr_inner_test(t);
+	}
+	if (ask->exact && (a = ccr__answer_add(t, &ask->floor, partition, G.candidates))) {
+		a->rc = rc;
+		ccr_set_from_bits(a->result, t->nodes, G.cluster.n);
+	}
+	return rc;
+}
+
+/* After its RUN_NOW failed, slurmctld asks where the job could ever run: the time to book it. */
+static int test_only(struct ccr_slurm_test *t, uint16_t partition)
+{
+	job_record_t *job = t->job;
+	const struct ccr_booking *b;
+	enum ccr_book book;
+	struct ccr_error err;
+	struct ccr_plan_job pj;
+	struct ccr_ask ask;
+	int64_t before;
+	int rc;
+
+	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
+	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	rc = test_nodes(t, &ask, partition);
+	note_masked(t);
+	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
+	    !job->priority)
+		return rc;
+	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
+		ccr_plan_drop(G.plan, job->job_id);
+		return rc;
+	}
+	pj = plan_job(job, partition, &ask);
+	pj.demand = &ask.need;
+	if (job->details->req_node_bitmap &&
+	    (uint32_t)bit_set_count(job->details->req_node_bitmap) >= t->min_nodes)
+		ccr_set_from_bits(G.candidates, job->details->req_node_bitmap, G.cluster.n);
+	b = ccr_plan_booking(G.plan, job->job_id);
+	before = b ? b->start : 0;
+	book = ccr_plan_book(G.plan, &pj, &b, &err);
+	if (book == CCR_BOOK_ERROR)
+		ccr__gate_aside(err.text);
+	if (book == CCR_BOOKED && before && b->start != before)
+		ccr__answers_forget();
+	if (book == CCR_BOOKED && b->share[0].node < G.cluster.n)
+		log_flag(BACKFILL, "slurm-ccr: %pJ is booked in %lld s on %u node(s), %s first",
+			 job, (long long)(b->start - time(NULL)), b->n,
+			 node_record_table_ptr[b->share[0].node]->name);
+	else
+		log_flag(BACKFILL, "slurm-ccr: %pJ gets no booking: %s", job,
+			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
+			 : book == CCR_BOOK_WINDOW ? "beyond the window"
+						   : "it never fits");
+	return rc;
+}
+
+/*
+ * sched/backfill asks when a job could start. For a job that may not start now it gets no answer:
+ * it would reserve whole nodes for it and overwrite the start time that the gate promises.
+ */
+static int will_run(struct ccr_slurm_test *t, uint16_t partition)
+{
+	job_record_t *job = t->job;
+	time_t start = job->start_time;
+	struct ccr_conflict why = {0};
+	struct ccr_plan_job pj;
+	struct ccr_ask ask;
+	enum ccr_verdict v;
+	int rc;
+
+	if (job->resv_name || job->resv_ptr || t->candidates || job->het_job_id)
+		return ccr_inner_test(t);
+	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
+	pj = plan_job(job, partition, &ask);
+	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
+	if (v != CCR_START || !has_required(job, G.fit))
+		return refuse(job, CCR_BACKFILL, v, &why);
+	ccr_bits_from_set(t->nodes, G.fit, G.cluster.n);
+	rc = ccr_inner_test(t);
+	if (rc == SLURM_SUCCESS && job->start_time > time(NULL)) {
+		job->start_time = start;
+		return SLURM_ERROR;
+	}
+	return rc;
+}
+
+int ccr_gate_test(struct ccr_slurm_test *t)
+{
+	enum ccr_caller who = ccr_caller();
+	int partition, rc;
+
+	if (!G.on || G.aside || !t->job || !t->job->job_id || !t->job->details || !t->min_nodes ||
+	    !t->nodes || (t->mode != SELECT_MODE_RUN_NOW && who == CCR_OTHER) ||
+	    (t->mode == SELECT_MODE_TEST_ONLY && who != CCR_MAIN_CYCLE))
+		return ccr_inner_test(t);
+	pthread_mutex_lock(&G.lock);
+	if (!G.on || G.aside || !ready(who) ||
+	    (partition = ccr__gate_partition(t->job->part_ptr)) < 0 ||
+	    (uint32_t)bit_size(t->nodes) != G.cluster.n) {
+		/* A partition that came since the plan was loaded. */
+		G.stale = true;
+		pthread_mutex_unlock(&G.lock);
+		return ccr_inner_test(t);
+	}
+	if (t->mode == SELECT_MODE_RUN_NOW)
+		rc = run_now(t, who, (uint16_t)partition);
+	else if (t->mode == SELECT_MODE_TEST_ONLY)
+		rc = test_only(t, (uint16_t)partition);
+	else
+		rc = who == CCR_BACKFILL ? will_run(t, (uint16_t)partition) : ccr_inner_test(t);
+	pthread_mutex_unlock(&G.lock);
+	return rc;
+}
+
+/* Whether a job of its partition that ranks above is waiting for its booking. */
+static bool is_filler(void)
+{
+	const struct ccr_booking *b;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++)
+		if (b->partition == G.passed_partition && b->job != G.passed_id &&
+		    ccr_rank_cmp(&b->rank, &G.passed_rank) < 0)
+			return true;
+	return false;
+}
+
+void ccr_gate_begun(const job_record_t *job, bool ok)
+{
+	static const struct ccr_demand none;
+	struct ccr_plan_job pj;
+
+	pthread_mutex_lock(&G.lock);
+	if (!G.on || G.aside || !G.plan || G.passed != job || !ok || G.stale) {
+		G.stale = true;
+		G.passed = NULL;
+		pthread_mutex_unlock(&G.lock);
+		return;
+	}
+	pj = (struct ccr_plan_job){.id = G.passed_id,
+				   .rank = G.passed_rank,
+				   .partition = G.passed_partition,
+				   .limit = G.passed_limit,
+				   .since = G.passed_since,
+				   .demand = &none};
+	if (is_filler() && ccr_caller() == CCR_MAIN_CYCLE) {
+		slurmctld_diag_stats.backfilled_jobs++;
+		/* sdiag's "since last stats cycle start" counts on, as sched/backfill's does. */
+		slurmctld_diag_stats.last_backfilled_jobs++;
+		G.filled++;
+	}
+	if (ccr_plan_start(G.plan, &pj, G.pick, G.passed_n, NULL))
+		ccr__gate_aside("out of memory");
+	G.passed = NULL;
+	pthread_mutex_unlock(&G.lock);
+}
+
+void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data)
+{
+	const struct ccr_booking *b;
+
+	pthread_mutex_lock(&G.lock);
+	for (uint32_t i = 0; G.plan && (b = ccr_plan_nth(G.plan, i)); i++) {
+		struct ccr_notice n = {.job = b->job,
+				       .booked = true,
+				       .start = b->start,
+				       .share = b->share,
+				       .shares = b->n};
+
+		if (b->n)
+			each(&n, data);
+	}
+	for (uint32_t i = 0; G.plan && i < G.listed; i++) {
+		const struct ccr__refused *r = &G.list[i];
+		struct ccr_notice n = {.job = r->job,
+				       .start = r->why.start,
+				       .other = r->why.job,
+				       .node = r->why.node,
+				       .what = r->why.what,
+				       .verdict = r->verdict};
+
+		if (!ccr_plan_booking(G.plan, r->job))
+			each(&n, data);
+	}
+	pthread_mutex_unlock(&G.lock);
+}

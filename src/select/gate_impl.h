@@ -1,0 +1,91 @@
+/*
+ * gate_impl - the inside of the gate, shared by gate.c, load.c and answers.c
+ */
+#ifndef CCR_SELECT_GATE_IMPL_H
+#define CCR_SELECT_GATE_IMPL_H
+
+#include <pthread.h>
+
+#include "select/gate.h"
+#include "select/inner.h"
+#include "select/sets.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* What was answered to a request in this cycle; another job with an equal one gets the same. */
+struct ccr__answer {
+	uint64_t hash;
+	struct ccr_demand demand;
+	uint16_t partition;
+	uint32_t min_nodes, max_nodes, req_nodes;
+	bool test_only; /* else a refusal of RUN_NOW */
+	int64_t limit;	/* of a refusal: the shortest that was refused */
+	enum ccr_verdict verdict;
+	struct ccr_conflict why;
+	int rc;
+	uint64_t *set;	  /* the nodes that were offered */
+	uint64_t *result; /* TEST_ONLY: the nodes that were answered */
+	UT_hash_handle hh;
+};
+
+struct ccr__refused {
+	uint32_t job;
+	enum ccr_verdict verdict;
+	struct ccr_conflict why;
+};
+
+struct ccr__gate {
+	pthread_mutex_t lock;
+	bool on;    /* in slurmctld, and the policy file does not say otherwise */
+	bool aside; /* something is wrong: the stock plugin decides alone */
+	bool stale;
+	bool answers_wrong; /* a booking moved: what was refused may fit now */
+	struct ccr_cluster cluster;
+	struct ccr_plan *plan;
+	struct ccr_plan_options opt;
+	struct ccr_config *config;
+	part_record_t **part; /* by the plan's number; valid since the last load */
+	uint32_t parts;
+	uint32_t cycle; /* schedule_cycle_counter of the cycle that the plan is of */
+	time_t cycle_at;
+	bool in_cycle;
+	uint64_t *candidates, *fit, *attempt, *bad;
+	uint64_t *base;	  /* nodes that were available when the cycle began */
+	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
+	bool has_masked, has_base;
+	/* The job that passed a test last; it may be about to start. */
+	const job_record_t *passed;
+	uint32_t passed_id, passed_n;
+	struct ccr_rank passed_rank;
+	uint16_t passed_partition;
+	int64_t passed_limit, passed_since;
+	struct ccr_share *pick;
+	/* The job that was refused last, for the TEST_ONLY that follows. */
+	const job_record_t *refused;
+	enum ccr_verdict refused_as;
+	struct ccr__refused *list;
+	uint32_t listed, list_cap;
+	struct ccr__answer *answers;
+	uint32_t filled; /* fillers of this cycle */
+};
+
+extern struct ccr__gate ccr__gate;
+
+/* Says why once and leaves everything to the stock plugin. */
+void ccr__gate_aside(const char *why);
+
+/* Loads the plan. cycle: a new one begins. False: stepped aside. */
+bool ccr__gate_load(bool cycle);
+
+/* The plan's number of a partition; -1 for one that is not known. */
+int ccr__gate_partition(const part_record_t *part);
+
+void ccr__answers_forget(void);
+struct ccr__answer *ccr__answer_find(const struct ccr_slurm_test *t, const struct ccr_demand *d,
+				     uint16_t partition, const uint64_t *set);
+/* Adds an empty one under that key; NULL when there is no room: nothing is lost by that. */
+struct ccr__answer *ccr__answer_add(const struct ccr_slurm_test *t, const struct ccr_demand *d,
+				    uint16_t partition, const uint64_t *set);
+
+#endif

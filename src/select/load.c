@@ -1,0 +1,284 @@
+/* load - the gate's plan out of slurmctld's records and the policy file; see gate_impl.h */
+#include "select/gate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "slurm/policy_path.h"
+
+#define G ccr__gate
+
+void ccr__gate_aside(const char *why)
+{
+	if (!G.aside)
+		error("select/cons_tres (slurm-ccr): %s: the stock plugin decides alone until the "
+		      "next reconfigure",
+		      why);
+	G.aside = true;
+}
+
+static void use_config(const struct ccr_config_backfill *b)
+{
+	G.on = b->enabled;
+	G.opt.depth = (uint32_t)b->depth;
+	G.opt.strict = false; /* by partition, see set_partitions */
+	G.opt.window = b->window;
+	G.opt.placement = b->placement;
+	if (b->has_long_jobs) {
+		G.opt.long_limit = b->long_over;
+		G.opt.long_share = b->long_gpu_fraction;
+	}
+}
+
+void ccr_gate_configure(void)
+{
+	struct ccr_config_options o = {.check_owner = true, .owner = slurm_conf.slurm_user_id};
+	struct ccr_error err = {0};
+	struct ccr_config *config = NULL;
+	char *path = ccr_slurm_policy_path();
+	time_t now = time(NULL);
+	struct tm tm;
+
+	pthread_mutex_lock(&G.lock);
+	G.aside = false;
+	G.stale = true;
+	G.on = true;
+	G.opt = ccr_plan_defaults();
+	G.opt.window = 7 * 86400;
+	o.year = localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
+	if (path && !access(path, F_OK)) {
+		if (ccr_config_load(path, &o, &config, &err)) {
+			error("select/cons_tres (slurm-ccr): %s", err.text);
+			config = G.config; /* the rules that were in force stay so */
+			G.config = NULL;
+		}
+	}
+	ccr_config_free(G.config);
+	G.config = config;
+	if (config)
+		use_config(&config->backfill);
+	if (G.plan && ccr_plan_set_options(G.plan, &G.opt, &err))
+		ccr__gate_aside(err.text);
+	pthread_mutex_unlock(&G.lock);
+	free(path);
+}
+
+static void free_room(void)
+{
+	free(G.candidates);
+	free(G.fit);
+	free(G.attempt);
+	free(G.bad);
+	free(G.base);
+	free(G.masked);
+	free(G.pick);
+	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = NULL;
+	G.pick = NULL;
+	G.has_masked = G.has_base = false;
+	G.passed = G.refused = NULL;
+}
+
+void ccr_gate_end(void)
+{
+	pthread_mutex_lock(&G.lock);
+	ccr__answers_forget();
+	ccr_plan_free(G.plan);
+	G.plan = NULL;
+	ccr_cluster_free(&G.cluster);
+	ccr_config_free(G.config);
+	G.config = NULL;
+	free_room();
+	free(G.part);
+	free(G.list);
+	G.part = NULL;
+	G.list = NULL;
+	G.parts = G.listed = G.list_cap = 0;
+	G.on = false;
+	pthread_mutex_unlock(&G.lock);
+}
+
+static bool make_plan(struct ccr_error *err)
+{
+	size_t words = CCR_WORDS(G.cluster.n) + 1;
+
+	ccr_plan_free(G.plan);
+	G.plan = NULL;
+	free_room();
+	if (ccr_plan_new(&G.plan, G.cluster.node, G.cluster.n, &G.opt, err))
+		return false;
+	G.candidates = calloc(words, sizeof(uint64_t));
+	G.fit = calloc(words, sizeof(uint64_t));
+	G.attempt = calloc(words, sizeof(uint64_t));
+	G.bad = calloc(words, sizeof(uint64_t));
+	G.base = calloc(words, sizeof(uint64_t));
+	G.masked = calloc(words, sizeof(uint64_t));
+	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
+	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick) {
+		ccr_error_nomem(err);
+		return false;
+	}
+	return true;
+}
+
+static bool set_partitions(struct ccr_error *err)
+{
+	ccr_slurm_list_itr_t *it;
+	part_record_t *part;
+	uint32_t n = 0, count = (uint32_t)list_count(part_list);
+	part_record_t **table = calloc(count + 1, sizeof(*table));
+
+	if (!table) {
+		ccr_error_nomem(err);
+		return false;
+	}
+	free(G.part);
+	G.part = table;
+	it = list_iterator_create(part_list);
+	while ((part = list_next(it)) && n < count && n < UINT16_MAX) {
+		int depth = (int)G.opt.depth;
+		bool strict = false;
+
+		if (G.config)
+			ccr_config_backfill_of(G.config, part->name, &depth, &strict);
+		G.part[n] = part;
+		if (ccr_plan_partition(G.plan, (uint16_t)n, (uint32_t)depth, strict, err))
+			break;
+		n++;
+	}
+	list_iterator_destroy(it);
+	G.parts = n;
+	return n == count;
+}
+
+int ccr__gate_partition(const part_record_t *part)
+{
+	static uint32_t last;
+
+	if (last < G.parts && G.part[last] == part)
+		return (int)last;
+	for (uint32_t i = 0; i < G.parts; i++) {
+		if (G.part[i] == part) {
+			last = i;
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+/* Reasons under which a job waits for resources and for nothing else. */
+static bool waits_for_resources(const job_record_t *job)
+{
+	switch (job->state_reason) {
+	case WAIT_NO_REASON:
+	case WAIT_PRIORITY:
+	case WAIT_RESOURCES:
+	case WAIT_NODE_NOT_AVAIL:
+	case WAIT_RESERVATION:
+	case WAIT_LICENSES:
+	case WAIT_FRONT_END:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Drops bookings of jobs that went, are held, or wait for something else now (R23, R41). */
+static void review(void)
+{
+	const struct ccr_booking *b;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i));) {
+		const job_record_t *job = find_job_record(b->job);
+
+		if (job && IS_JOB_PENDING(job) && job->priority && job->details &&
+		    waits_for_resources(job))
+			i++;
+		else
+			ccr_plan_drop(G.plan, b->job);
+	}
+}
+
+static bool add_running(void)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
+	int64_t now = time(NULL);
+	job_record_t *job;
+	bool ok = true;
+
+	while (ok && (job = list_next(it))) {
+		int64_t end, limit;
+		int n;
+
+		if (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job) && !IS_JOB_COMPLETING(job))
+			continue;
+		n = ccr_job_shares(&G.cluster, job, false, G.pick, G.cluster.n);
+		if (n < 0) {
+			/* A resize or a node that went leaves such records for a moment. */
+			debug("select/cons_tres (slurm-ccr): %pJ's resources do not fit the nodes",
+			      job);
+			continue;
+		}
+		end = ccr_job_end(job, now);
+		limit = ccr_job_limit(job);
+		for (int i = 0; i < n && ok; i++)
+			ok = !ccr_plan_running(G.plan, G.pick[i].node, &G.pick[i].a, end, limit);
+	}
+	list_iterator_destroy(it);
+	return ok;
+}
+
+/* Whole nodes that an advance reservation sets aside; jobs inside it are not planned here. */
+static bool add_reservations(void)
+{
+	ccr_slurm_list_itr_t *it;
+	slurmctld_resv_t *r;
+	time_t now = time(NULL);
+	bool ok = true;
+
+	if (!resv_list || !list_count(resv_list))
+		return true;
+	it = list_iterator_create(resv_list);
+	while (ok && (r = list_next(it))) {
+		if (!r->node_bitmap || r->end_time <= now ||
+		    (r->flags & (RESERVE_FLAG_TIME_FLOAT | RESERVE_FLAG_ANY_NODES)))
+			continue;
+		for (int64_t i = bit_ffs(r->node_bitmap);
+		     ok && i >= 0 && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
+			if (bit_test(r->node_bitmap, i))
+				ok = !ccr_plan_block(G.plan, (uint32_t)i, r->start_time,
+						     r->end_time);
+	}
+	list_iterator_destroy(it);
+	return ok;
+}
+
+bool ccr__gate_load(bool cycle)
+{
+	struct ccr_error err = {.text = "out of memory"};
+	uint32_t before = G.plan ? G.cluster.n : 0;
+	bool ok;
+
+	if (!ccr_cluster_read(&G.cluster)) {
+		ccr__gate_aside(
+		    "the nodes or their GPUs cannot be read (more than 8 types on one?)");
+		return false;
+	}
+	if (!G.plan || before != G.cluster.n)
+		ok = make_plan(&err);
+	else
+		ok = !ccr_plan_set_nodes(G.plan, G.cluster.node, &err);
+	ok = ok && set_partitions(&err);
+	if (ok) {
+		review();
+		ccr_plan_begin(G.plan, time(NULL), cycle);
+		ok = add_running() && add_reservations() && !ccr_plan_ready(G.plan, &err);
+	}
+	ccr__answers_forget();
+	G.passed = G.refused = NULL;
+	G.stale = false;
+	if (!ok)
+		ccr__gate_aside(err.text);
+	return ok;
+}

@@ -1,0 +1,240 @@
+/* records - see records.h */
+#include "select/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int16_t ccr_cluster_type(const struct ccr_cluster *c, uint32_t type_id)
+{
+	for (int16_t i = 0; i < c->types; i++)
+		if (c->type_id[i] == type_id)
+			return i;
+	return -2;
+}
+
+static int16_t number_of(struct ccr_cluster *c, uint32_t type_id)
+{
+	int16_t t = ccr_cluster_type(c, type_id);
+
+	if (t >= 0)
+		return t;
+	if (c->types >= CCR_TYPES_MAX)
+		return -2;
+	c->type_id[c->types] = type_id;
+	return c->types++;
+}
+
+bool ccr_node_usable(const node_record_t *node)
+{
+	return node && !IS_NODE_DOWN(node) && !IS_NODE_DRAIN(node) && !IS_NODE_FAIL(node) &&
+	       !IS_NODE_FUTURE(node) && !IS_NODE_NO_RESPOND(node);
+}
+
+/* The gres/gpu of a node; NULL without one. */
+static gres_node_state_t *node_gpus(const struct ccr_cluster *c, const node_record_t *node)
+{
+	ccr_slurm_list_itr_t *it;
+	gres_state_t *g;
+
+	if (!node->gres_list)
+		return NULL;
+	it = list_iterator_create(node->gres_list);
+	while ((g = list_next(it)))
+		if (g->plugin_id == c->gpu)
+			break;
+	list_iterator_destroy(it);
+	return g ? g->gres_data : NULL;
+}
+
+static bool add_type(struct ccr_cluster *c, struct ccr_node *n, uint32_t type_id, uint64_t count)
+{
+	int16_t t = number_of(c, type_id);
+
+	if (!count)
+		return true;
+	if (t < 0 || count > INT16_MAX)
+		return false;
+	for (int i = 0; i < n->gpu_types; i++) {
+		if (n->gpu_type[i] == t) {
+			n->total.gpus[i] = (int16_t)(n->total.gpus[i] + (int16_t)count);
+			return true;
+		}
+	}
+	if (n->gpu_types == CCR_GPU_SLOTS)
+		return false;
+	n->gpu_type[n->gpu_types] = t;
+	n->total.gpus[n->gpu_types++] = (int16_t)count;
+	return true;
+}
+
+static bool read_node(struct ccr_cluster *c, struct ccr_node *n, const node_record_t *r)
+{
+	gres_node_state_t *g = node_gpus(c, r);
+	uint64_t typed = 0;
+
+	n->up = ccr_node_usable(r);
+	n->total.cpus = r->cpus_efctv;
+	n->cpu_step = r->tpc ? r->tpc : 1;
+	if (n->cpu_step > c->threads)
+		c->threads = n->cpu_step;
+	if (c->memory && r->real_memory > r->mem_spec_limit)
+		n->total.mem = (int64_t)(r->real_memory - r->mem_spec_limit);
+	n->weight = r->config_ptr ? r->config_ptr->weight : 0;
+	if (!g || g->no_consume)
+		return true;
+	for (int i = 0; i < g->type_cnt; i++) {
+		if (!add_type(c, n, g->type_id[i], g->type_cnt_avail[i]))
+			return false;
+		typed += g->type_cnt_avail[i];
+	}
+	return typed >= g->gres_cnt_avail || add_type(c, n, 0, g->gres_cnt_avail - typed);
+}
+
+bool ccr_cluster_read(struct ccr_cluster *c)
+{
+	ccr_cluster_free(c);
+	c->gpu = gres_build_id("gpu");
+	c->memory = (slurm_conf.select_type_param & CR_MEMORY) != 0;
+	c->threads = 1;
+	c->n = node_record_count > 0 ? (uint32_t)node_record_count : 0;
+	c->node = calloc(c->n ? c->n : 1, sizeof(*c->node));
+	if (!c->node) {
+		c->n = 0;
+		return false;
+	}
+	(void)number_of(c, 0);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (node_record_table_ptr[i] &&
+		    !read_node(c, &c->node[i], node_record_table_ptr[i]))
+			return false;
+	return true;
+}
+
+void ccr_cluster_free(struct ccr_cluster *c)
+{
+	free(c->node);
+	memset(c, 0, sizeof(*c));
+}
+
+/* GPUs of one job's request on a node, by the node's types: from the devices' bits if they have. */
+static void add_gpus(const struct ccr_cluster *c, uint32_t node, const gres_node_state_t *ns,
+		     bitstr_t *bits, uint64_t count, uint32_t type_id, struct ccr_amount *a)
+{
+	const struct ccr_node *n = &c->node[node];
+	int16_t type = type_id ? ccr_cluster_type(c, type_id) : -2;
+	int best = -1;
+
+	if (bits && ns && ns->topo_cnt) {
+		uint64_t found = 0;
+
+		for (int t = 0; t < ns->topo_cnt; t++) {
+			int16_t tt =
+			    ccr_cluster_type(c, ns->topo_type_id ? ns->topo_type_id[t] : 0);
+			int hit;
+
+			if (!ns->topo_gres_bitmap || !ns->topo_gres_bitmap[t] ||
+			    bit_size(ns->topo_gres_bitmap[t]) != bit_size(bits))
+				continue;
+			hit = bit_overlap(ns->topo_gres_bitmap[t], bits);
+			for (int i = 0; hit && i < n->gpu_types; i++)
+				if (n->gpu_type[i] == tt)
+					a->gpus[i] = (int16_t)(a->gpus[i] + hit);
+			found += (uint64_t)hit;
+		}
+		if (found >= count)
+			return;
+		count -= found;
+	}
+	/* No bits: its own type, or the node's most frequent one where nothing tells. */
+	for (int i = 0; i < n->gpu_types; i++) {
+		if (type >= 0 && n->gpu_type[i] == type) {
+			best = i;
+			break;
+		}
+		if (type < 0 && (best < 0 || n->total.gpus[i] - a->gpus[i] >
+						 n->total.gpus[best] - a->gpus[best]))
+			best = i;
+	}
+	if (best >= 0)
+		a->gpus[best] = (int16_t)(a->gpus[best] + (int16_t)count);
+}
+
+/* Adds the GPUs of all of a job's requests on one node, by its index in the job or the cluster. */
+static void job_gpus(const struct ccr_cluster *c, const job_record_t *job, bool picked,
+		     uint32_t node, uint32_t in_job, struct ccr_amount *a)
+{
+	ccr_slurm_list_t *list = picked ? job->gres_list_req : job->gres_list_alloc;
+	gres_node_state_t *ns;
+	ccr_slurm_list_itr_t *it;
+	gres_state_t *g;
+
+	if (!list || !c->node[node].gpu_types)
+		return;
+	ns = node_gpus(c, node_record_table_ptr[node]);
+	it = list_iterator_create(list);
+	while ((g = list_next(it))) {
+		gres_job_state_t *js = g->gres_data;
+		uint64_t count = 0;
+		bitstr_t *bits = NULL;
+
+		if (g->plugin_id != c->gpu || !js)
+			continue;
+		if (picked && node < js->total_node_cnt) {
+			bits = js->gres_bit_select ? js->gres_bit_select[node] : NULL;
+			count = js->gres_cnt_node_select ? js->gres_cnt_node_select[node] : 0;
+		} else if (!picked && in_job < js->node_cnt) {
+			bits = js->gres_bit_alloc ? js->gres_bit_alloc[in_job] : NULL;
+			count = js->gres_cnt_node_alloc ? js->gres_cnt_node_alloc[in_job] : 0;
+		}
+		if (bits && !count)
+			count = (uint64_t)bit_set_count(bits);
+		if (count && count <= INT16_MAX)
+			add_gpus(c, node, ns, bits, count, js->type_id, a);
+	}
+	list_iterator_destroy(it);
+}
+
+int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool picked,
+		   struct ccr_share *out, uint32_t room)
+{
+	const job_resources_t *r = job->job_resrcs;
+	uint32_t n = 0, core = 0, run = 0, left = 0;
+
+	if (!r || !r->node_bitmap || !r->cpus)
+		return 0;
+	for (int64_t i = bit_ffs(r->node_bitmap); i >= 0 && i < bit_size(r->node_bitmap); i++) {
+		struct ccr_share *s;
+		uint32_t cores = 0, given = 0;
+
+		if (!bit_test(r->node_bitmap, i))
+			continue;
+		if (n >= r->nhosts || n >= room || i >= c->n || !node_record_table_ptr[i])
+			return -1;
+		/* Cores of the job's nodes lie one behind the other in core_bitmap, run-length
+		 * coded. */
+		if (r->sock_core_rep_count && r->sockets_per_node && r->cores_per_socket) {
+			if (!left)
+				left = r->sock_core_rep_count[run];
+			cores = (uint32_t)r->sockets_per_node[run] * r->cores_per_socket[run];
+			if (left && !--left)
+				run++;
+		}
+		if (r->core_bitmap && cores && core + cores <= (uint32_t)bit_size(r->core_bitmap))
+			given = (uint32_t)bit_set_count_range(r->core_bitmap, (int)core,
+							      (int)(core + cores));
+		core += cores;
+		s = &out[n];
+		memset(s, 0, sizeof(*s));
+		s->node = (uint32_t)i;
+		s->a.cpus = (int32_t)(given * c->node[i].cpu_step);
+		if (s->a.cpus < r->cpus[n])
+			s->a.cpus = r->cpus[n];
+		if (s->a.cpus > c->node[i].total.cpus)
+			s->a.cpus = c->node[i].total.cpus;
+		if (c->memory && r->memory_allocated)
+			s->a.mem = (int64_t)r->memory_allocated[n];
+		job_gpus(c, job, picked, s->node, n, &s->a);
+		n++;
+	}
+	return (int)n;
+}

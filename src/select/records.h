@@ -1,0 +1,44 @@
+/*
+ * records - slurmctld's nodes and allocations as the core's amounts
+ *
+ * The plan's node i is slurmctld's node i; where that has a gap the plan has an empty node that is
+ * never up. CPUs are counted in whole cores with all their threads, as cons_tres gives them. Types
+ * of GPU get small numbers in the order in which they are met.
+ */
+#ifndef CCR_SELECT_RECORDS_H
+#define CCR_SELECT_RECORDS_H
+
+#include "core/planner.h"
+#include "slurm/compat_select.h"
+
+#define CCR_TYPES_MAX 512
+
+struct ccr_cluster {
+	struct ccr_node *node;
+	uint32_t n;
+	uint32_t threads;		 /* most threads a core that are in use on any node */
+	bool memory;			 /* memory is given out (CR_*_Memory) */
+	uint32_t type_id[CCR_TYPES_MAX]; /* of gres, by our number */
+	int16_t types;
+	uint32_t gpu; /* plugin id of gres/gpu */
+	bool crowded; /* a node has more types than the core holds */
+};
+
+/* Reads all nodes afresh; node R. False: out of memory or more types than there is room for. */
+bool ccr_cluster_read(struct ccr_cluster *c);
+void ccr_cluster_free(struct ccr_cluster *c);
+
+/* Our number of a type of GPU (0: no type); -2 if no node has it. */
+int16_t ccr_cluster_type(const struct ccr_cluster *c, uint32_t type_id);
+
+/* Whether slurmctld would start jobs on it. */
+bool ccr_node_usable(const node_record_t *node);
+
+/*
+ * What a running job holds, or (picked) what a job just picked by RUN_NOW would. Writes at most
+ * `room` shares and returns how many there are; -1 if the records do not fit together.
+ */
+int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool picked,
+		   struct ccr_share *out, uint32_t room);
+
+#endif

@@ -1,0 +1,196 @@
+/* report - see report.h */
+#include "select/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/gate.h"
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool runs, work, stop;
+} R = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+/* Job ids that were given a start time, so that it can be taken away when they lose their booking.
+ */
+struct told {
+	uint32_t *job;
+	uint32_t n, cap;
+};
+
+static bool add(struct told *t, uint32_t job)
+{
+	if (t->n == t->cap) {
+		uint32_t cap = t->cap ? 2 * t->cap : 64;
+		uint32_t *p = realloc(t->job, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		t->job = p;
+		t->cap = cap;
+	}
+	t->job[t->n++] = job;
+	return true;
+}
+
+static bool has(const struct told *t, uint32_t job)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->job[i] == job)
+			return true;
+	return false;
+}
+
+static void when(int64_t t, char *out, size_t size)
+{
+	time_t at = (time_t)t;
+	struct tm tm;
+
+	if (!localtime_r(&at, &tm) || !strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm))
+		snprintf(out, size, "an unknown time");
+}
+
+static char *node_list(const struct ccr_notice *n)
+{
+	bitstr_t *bits = bit_alloc(node_record_count);
+	char *names;
+
+	for (uint32_t i = 0; i < n->shares; i++)
+		if (n->share[i].node < (uint32_t)node_record_count)
+			bit_set(bits, n->share[i].node);
+	names = bitmap2node_name(bits);
+	bit_free(bits);
+	return names;
+}
+
+static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct told *told)
+{
+	char *names = node_list(n), at[32];
+
+	when(n->start, at, sizeof(at));
+	job->start_time = (time_t)n->start;
+	xfree(job->sched_nodes);
+	job->sched_nodes = names;
+	xfree(job->state_desc);
+	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
+	add(told, job->job_id);
+}
+
+static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
+{
+	char at[32];
+
+	job->state_reason = WAIT_PRIORITY;
+	xfree(job->state_desc);
+	when(n->start, at, sizeof(at));
+	if (n->verdict == CCR_WAIT_STRICT)
+		job->state_desc = xstrdup("Priority, a job ahead is blocked and the partition is strict");
+	else if (n->verdict == CCR_WAIT_LONG)
+		job->state_desc = xstrdup("Priority, long jobs have their share of the GPUs");
+	else if (n->other && n->node < (uint32_t)node_record_count &&
+		 node_record_table_ptr[n->node])
+		xstrfmtcat(job->state_desc, "Priority, would delay job %u booked for %s: %s on %s", n->other,
+			   at,
+			   n->what == 'g'   ? "GPUs"
+			   : n->what == 'c' ? "CPUs"
+					    : "memory",
+			   node_record_table_ptr[n->node]->name);
+	else
+		job->state_desc = xstrdup("Priority, would delay a booking of a job ahead");
+}
+
+static void tell(const struct ccr_notice *n, void *data)
+{
+	job_record_t *job = find_job_record(n->job);
+
+	if (!job || !IS_JOB_PENDING(job) || !job->priority)
+		return;
+	/* Only where slurmctld itself found nothing else to say: a limit, a hold, a dependency. */
+	if (job->state_reason != WAIT_RESOURCES && job->state_reason != WAIT_PRIORITY &&
+	    job->state_reason != WAIT_NO_REASON)
+		return;
+	if (n->booked)
+		tell_booked(job, n, data);
+	else
+		tell_waiting(job, n);
+}
+
+static void tell_all(struct told *told)
+{
+	slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	struct told now = {0};
+
+	lock_slurmctld(locks);
+	ccr_gate_notices(tell, &now);
+	for (uint32_t i = 0; i < told->n; i++) {
+		job_record_t *job = find_job_record(told->job[i]);
+
+		if (!job || !IS_JOB_PENDING(job) || has(&now, told->job[i]))
+			continue;
+		job->start_time = 0;
+		xfree(job->sched_nodes);
+	}
+	if (now.n || told->n)
+		last_job_update = time(NULL);
+	unlock_slurmctld(locks);
+	free(told->job);
+	*told = now;
+}
+
+static void *reporter(void *arg)
+{
+	struct told told = {0};
+
+	(void)arg;
+	pthread_mutex_lock(&R.lock);
+	while (!R.stop) {
+		if (!R.work) {
+			pthread_cond_wait(&R.wake, &R.lock);
+			continue;
+		}
+		R.work = false;
+		pthread_mutex_unlock(&R.lock);
+		/* Waits for the cycle's own lock, so it finds the cycle's end. */
+		tell_all(&told);
+		pthread_mutex_lock(&R.lock);
+	}
+	pthread_mutex_unlock(&R.lock);
+	free(told.job);
+	return NULL;
+}
+
+void ccr_report_wake(void)
+{
+	pthread_mutex_lock(&R.lock);
+	if (!R.runs && !R.stop)
+		R.runs = !ccr_slurm_thread_start(&R.thread, "ccr_report", reporter, NULL);
+	R.work = true;
+	pthread_cond_signal(&R.wake);
+	pthread_mutex_unlock(&R.lock);
+}
+
+void ccr_report_end(void)
+{
+	struct timespec until;
+	bool runs;
+
+	pthread_mutex_lock(&R.lock);
+	runs = R.runs;
+	R.stop = true;
+	R.runs = false;
+	pthread_cond_signal(&R.wake);
+	pthread_mutex_unlock(&R.lock);
+	if (!runs)
+		return;
+	/*
+	 * It may wait for locks that our caller holds. Then it is left behind: the plugin stays
+	 * mapped, and the process ends or is replaced.
+	 */
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 3;
+	if (pthread_timedjoin_np(R.thread, NULL, &until) == ETIMEDOUT)
+		(void)pthread_detach(R.thread);
+}

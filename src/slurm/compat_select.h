@@ -1,0 +1,71 @@
+/*
+ * compat_select - what the versions of Slurm do differently for a select plugin
+ *
+ * Built on the table in compat.h. Types that a select plugin only hands on are void pointers here:
+ * their names and homes changed, the calling convention did not.
+ */
+#ifndef CCR_SLURM_COMPAT_SELECT_H
+#define CCR_SLURM_COMPAT_SELECT_H
+
+#include "slurm/compat_gres.h"
+
+#if CCR_SLURM_INTERFACES
+#include "src/interfaces/select.h"
+#else
+#include "src/common/select.h"
+#endif
+#include "src/common/job_resources.h"
+
+/* clang-format off */
+/*      name                          since                                  what it means */
+#define CCR_SLURM_RESV_EXC            CCR_SLURM_AT_LEAST(23, 11, 0)  /* job_test's 9th argument is a resv_exc_t *; before a bitmap */
+#define CCR_SLURM_WILL_RUN_DATA       CCR_SLURM_AT_LEAST(24, 11, 0)  /* job_test has a 10th argument */
+/* clang-format on */
+
+/* job_test's arguments, and the same to hand on; the first eight never changed. */
+#if CCR_SLURM_RESV_EXC
+typedef resv_exc_t ccr_slurm_exclude_t;
+#else
+typedef bitstr_t ccr_slurm_exclude_t;
+#endif
+
+#define CCR_SLURM_TEST_FIRST                                                                       \
+	job_record_t *job, bitstr_t *nodes, uint32_t min_nodes, uint32_t max_nodes,                \
+	    uint32_t req_nodes, uint16_t mode, ccr_slurm_list_t *candidates,                       \
+	    ccr_slurm_list_t **preempted, ccr_slurm_exclude_t *exclude
+#if CCR_SLURM_WILL_RUN_DATA
+#define CCR_SLURM_TEST_PARAMS CCR_SLURM_TEST_FIRST, will_run_data_t *will_run
+#define CCR_SLURM_TEST_ARGS                                                                        \
+	job, nodes, min_nodes, max_nodes, req_nodes, mode, candidates, preempted, exclude, will_run
+#define CCR_SLURM_TEST_LAST(call) ((call)->will_run)
+typedef will_run_data_t ccr_slurm_will_run_t;
+#else
+#define CCR_SLURM_TEST_PARAMS CCR_SLURM_TEST_FIRST
+#define CCR_SLURM_TEST_ARGS                                                                        \
+	job, nodes, min_nodes, max_nodes, req_nodes, mode, candidates, preempted, exclude
+typedef void ccr_slurm_will_run_t;
+#endif
+
+/* A call of job_test as a value, so that it can be repeated with another mode or set of nodes. */
+struct ccr_slurm_test {
+	job_record_t *job;
+	bitstr_t *nodes;
+	uint32_t min_nodes, max_nodes, req_nodes;
+	uint16_t mode;
+	ccr_slurm_list_t *candidates;
+	ccr_slurm_list_t **preempted;
+	ccr_slurm_exclude_t *exclude;
+	ccr_slurm_will_run_t *will_run;
+};
+
+/* slurmctld's own data that the gate reads: NULL in the clients that open the plugin (22.05). */
+#pragma weak avail_node_bitmap
+#pragma weak cg_node_bitmap
+#pragma weak rs_node_bitmap
+#pragma weak share_node_bitmap
+#pragma weak resv_list
+#pragma weak bitmap2node_name
+#pragma weak find_job_record
+#pragma weak job_get_tres_mem
+
+#endif
