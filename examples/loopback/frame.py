@@ -13,7 +13,7 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
 from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402
 
-__all__ = ["Nodes", "main", "say", "show"]
+__all__ = ["ClusterError", "Nodes", "main", "pair", "say", "show"]
 
 
 def options(description, **defaults):
@@ -73,6 +73,29 @@ def main(description, cluster_arguments, story, prepare=None, **defaults):
         return 1
     finally:
         if cluster and not kept:
+            cluster.stop()
+    return 0
+
+
+def pair(description, cluster_arguments, story):
+    """Runs story(stock, ours) on two clusters side by side: cluster_arguments(False) and (True)."""
+    options(description)
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, lambda number, _: sys.exit(128 + number))
+    clusters = []
+    try:
+        for ours in (False, True):
+            clusters.append(Cluster(**cluster_arguments(ours)))
+            clusters[-1].start()
+        story(*clusters)
+    except KeyboardInterrupt:
+        print("\ninterrupted: taking the clusters down", file=sys.stderr)
+        return 130
+    except ClusterError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    finally:
+        for cluster in clusters:
             cluster.stop()
     return 0
 

@@ -241,18 +241,32 @@ unsigned ccr_json_member_line(const struct json_object *container, size_t i)
 	return lines && i < lines->count ? lines->member[i] : 0;
 }
 
-static int read_all(int fd, const char *path, size_t max, char **text, size_t *len,
+/* size is what the file had when it was opened; it may yet grow, and files of the kernel's have 0.
+ */
+static int read_all(int fd, const char *path, size_t size, size_t max, char **text, size_t *len,
 		    struct ccr_error *err)
 {
-	/* One byte more than allowed, so that a file that grows under our hands is noticed too. */
-	size_t room = max + 1, n = 0;
+	/* One byte more than expected, so that a file that grows under our hands is noticed too. */
+	size_t room = (size < max ? size : max) + 1, n = 0;
 	char *buf = malloc(room + 1);
 
 	if (!buf)
 		return ccr_error_nomem(err);
-	while (n < room) {
-		ssize_t got = read(fd, buf + n, room - n);
+	while (n <= max) {
+		ssize_t got;
 
+		if (n == room) {
+			char *more;
+
+			room = room > max / 2 ? max + 1 : room * 2;
+			more = realloc(buf, room + 1);
+			if (!more) {
+				free(buf);
+				return ccr_error_nomem(err);
+			}
+			buf = more;
+		}
+		got = read(fd, buf + n, room - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -304,7 +318,8 @@ int ccr_json_read_file(const char *path, size_t max, char **text, size_t *len, s
 				   "%s: found a file of %llu bytes, expected at most %zu", path,
 				   (unsigned long long)st->st_size, max);
 	else
-		rc = read_all(fd, path, max, text, len, err);
+		rc = read_all(fd, path, st->st_size > 0 ? (size_t)st->st_size : 0, max, text, len,
+			      err);
 	close(fd);
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* policy - see policy.h */
 #include "core/policy.h"
+#include "core/policy_error.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -161,6 +162,16 @@ static muParserHandle_t make_parser(struct ccr_policy *policy, const struct ccr_
 	return p;
 }
 
+/* Says what muParser found. */
+static int refuse(const struct context *c, const char *text, muParserHandle_t p)
+{
+	char what[300];
+
+	return complain(
+	    c, "%s",
+	    ccr__policy_error(mupGetErrorCode(p), mupGetErrorPos(p), text, what, sizeof(what)));
+}
+
 /* Names that the expression reads: marks the known, complains of the first unknown. */
 static int note_variables(const struct context *c, struct ccr_policy *policy, muParserHandle_t p,
 			  int *n_vars)
@@ -169,7 +180,7 @@ static int note_variables(const struct context *c, struct ccr_policy *policy, mu
 
 	*n_vars = 0;
 	if (mupError(p))
-		return complain(c, "%s", mupGetErrorMsg(p));
+		return refuse(c, policy->column[c->column].text, p);
 	for (int i = 0; i < n; i++) {
 		const muChar_t *name = NULL;
 		muFloat_t *value = NULL;
@@ -194,20 +205,15 @@ static int note_variables(const struct context *c, struct ccr_policy *policy, mu
 }
 
 /* Runs the parser once: that is when muParser finds errors of syntax and arity. */
-static int trial(const struct context *c, muParserHandle_t p, double *value)
+static int trial(const struct context *c, const char *text, muParserHandle_t p, double *value)
 {
 	int results = 0;
 	const muFloat_t *all;
 
 	mupErrorReset(p);
 	all = mupEvalMulti(p, &results);
-	if (mupError(p)) {
-		char msg[400];
-
-		snprintf(msg, sizeof(msg), "%s", mupGetErrorMsg(p));
-		return complain(c, "%s (near '%s', character %d)", msg, mupGetErrorToken(p),
-				mupGetErrorPos(p) + 1);
-	}
+	if (mupError(p))
+		return refuse(c, text, p);
 	if (!all || results != 1)
 		return complain(c, "found %d values separated by commas, expected one", results);
 	*value = all[0];
@@ -254,14 +260,14 @@ static int compile_column(const struct context *c, struct ccr_policy *policy)
 		return ccr_error_nomem(c->err);
 	mupSetExpr(col->parser, col->text);
 	if (mupError(col->parser))
-		return complain(c, "%s", mupGetErrorMsg(col->parser));
+		return refuse(c, col->text, col->parser);
 	if ((rc = note_variables(c, policy, col->parser, &n_vars)))
 		return rc;
-	if ((rc = trial(c, col->parser, &col->constant)))
+	if ((rc = trial(c, col->text, col->parser, &col->constant)))
 		return rc;
 	col->how = n_vars ? EXPRESSION : CONSTANT;
 	if (col->how == CONSTANT && !isfinite(col->constant))
-		return complain(c, "the value is no finite number");
+		return complain(c, "found a value that is no finite number, expected one that is");
 	return CCR_OK;
 }
 

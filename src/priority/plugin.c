@@ -212,6 +212,7 @@ ccr_slurm_list_t *priority_p_get_priority_factors_list(CCR_SLURM_FACTORS_LIST_PA
 	rule.weight_partition = settings.weight[CCR_COL_PARTITION];
 	rule.weight_qos = settings.weight[CCR_COL_QOS];
 	rule.whole = e && e->whole;
+	rule.by_partition = e && ccr_engine_uses_lsf(e);
 	ccr_engine_unlock();
 	ccr_slurm_factors_list_lock();
 	rows = ccr_sprio_list(&rule, CCR_SLURM_FACTORS_REQUEST, uid);

@@ -77,7 +77,8 @@ static void fit_tres(struct context *c, const job_record_t *job, const part_reco
 
 /*
  * The columns of a job in one of its partitions. Its priority there is known, the points of that
- * partition alone are not kept: they are what is missing.
+ * partition alone are not kept: they are what is missing. They belong to FAIRSHARE where it is the
+ * owner's standing in the partition that differs, else to PARTITION.
  */
 static void fit_slot(struct context *c, const job_record_t *job, const part_record_t *part,
 		     const slurmdb_qos_rec_t *qos, int index, ccr_slurm_factors_t *f)
@@ -90,7 +91,9 @@ static void fit_slot(struct context *c, const job_record_t *job, const part_reco
 	if (qos != job->qos_ptr)
 		f->priority_qos = qos_points(c->rule, qos);
 	fit_tres(c, job, part, f);
-	if (c->rule->whole)
+	if (c->rule->by_partition)
+		f->priority_fs = slots[index] - rest(f) - f->priority_part;
+	else if (c->rule->whole)
 		f->priority_part = slots[index] - rest(f) - f->priority_fs;
 	else
 		f->priority_part = partition_points(c->rule, part);

@@ -10,7 +10,8 @@
 struct ccr_sprio_rule {
 	uint32_t flags; /* PriorityFlags */
 	double weight_partition, weight_qos;
-	bool whole; /* points are whole: see core/score.h */
+	bool whole;	   /* points are whole: see core/score.h */
+	bool by_partition; /* the policy has a term for the owner in the partition: LSF's */
 };
 
 /*

@@ -47,7 +47,7 @@ static struct account *find(const struct ccr_standings *s, const char *account)
 	char low[256];
 	size_t n = 0;
 
-	while (account[n] && n < sizeof(low) - 1) {
+	while (n < sizeof(low) - 1 && account[n]) {
 		low[n] = (char)tolower((unsigned char)account[n]);
 		n++;
 	}

@@ -127,13 +127,13 @@ static void read_memory(const struct ccr_cluster *c, const job_record_t *job, st
 }
 
 /* One line of --gres or --gpus*. */
-static void read_gpus(const struct ccr_cluster *c, const job_record_t *job,
-		      const gres_job_state_t *g, struct ccr_ask *ask)
+static void read_gpus(const struct ccr_cluster *c, const gres_job_state_t *g, struct ccr_ask *ask)
 {
 	int16_t type = g->type_id ? ccr_cluster_type(c, g->type_id) : CCR_GPU_ANY;
 	uint64_t per_cpu = g->cpus_per_gres ? g->cpus_per_gres : g->def_cpus_per_gres;
 	uint64_t per_mem = g->mem_per_gres ? g->mem_per_gres : g->def_mem_per_gres;
 	struct ccr_demand *f = &ask->floor, *n = &ask->need;
+	bool by_task = g->ntasks_per_gres && g->ntasks_per_gres != NO_VAL16;
 
 	if (g->gres_per_node) {
 		uint64_t cpus = per_cpu * g->gres_per_node;
@@ -171,11 +171,10 @@ static void read_gpus(const struct ccr_cluster *c, const job_record_t *job,
 		n->node.mem = (int64_t)(per_mem * g->gres_per_node);
 		n->whole = n->whole || !g->gres_per_node;
 	}
-	if (g->gres_per_socket || g->ntasks_per_gres)
+	if (g->gres_per_socket || by_task)
 		n->whole = true;
-	if (per_cpu || per_mem || g->gres_per_socket || g->ntasks_per_gres)
+	if (per_cpu || per_mem || g->gres_per_socket || by_task)
 		ask->exact = false;
-	(void)job;
 }
 
 static bool feature_counts(const ccr_slurm_details_t *d)
@@ -240,7 +239,7 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 		it = list_iterator_create(job->gres_list_req);
 		while ((g = list_next(it))) {
 			if (g->plugin_id == c->gpu && g->gres_data)
-				read_gpus(c, job, g->gres_data, ask);
+				read_gpus(c, g->gres_data, ask);
 			else
 				ask->need.whole = true;
 		}

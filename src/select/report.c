@@ -75,7 +75,7 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 	xfree(job->sched_nodes);
 	job->sched_nodes = names;
 	xfree(job->state_desc);
-	xstrfmtcat(job->state_desc, "Booked for %s on %s", at, names);
+	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
 	add(told, job->job_id);
 }
 
@@ -87,19 +87,19 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 	xfree(job->state_desc);
 	when(n->start, at, sizeof(at));
 	if (n->verdict == CCR_WAIT_STRICT)
-		job->state_desc = xstrdup("Waits for a blocked job ahead, the partition is strict");
+		job->state_desc = xstrdup("Priority, a job ahead is blocked and the partition is strict");
 	else if (n->verdict == CCR_WAIT_LONG)
-		job->state_desc = xstrdup("Long jobs have their share of the GPUs");
+		job->state_desc = xstrdup("Priority, long jobs have their share of the GPUs");
 	else if (n->other && n->node < (uint32_t)node_record_count &&
 		 node_record_table_ptr[n->node])
-		xstrfmtcat(job->state_desc, "Would delay job %u, booked for %s: %s on %s", n->other,
+		xstrfmtcat(job->state_desc, "Priority, would delay job %u booked for %s: %s on %s", n->other,
 			   at,
 			   n->what == 'g'   ? "GPUs"
 			   : n->what == 'c' ? "CPUs"
 					    : "memory",
 			   node_record_table_ptr[n->node]->name);
 	else
-		job->state_desc = xstrdup("Would delay a booking of a job ahead");
+		job->state_desc = xstrdup("Priority, would delay a booking of a job ahead");
 }
 
 static void tell(const struct ccr_notice *n, void *data)

@@ -12,6 +12,7 @@ it goes. Environment:
     CCR_SLURM_EXEC    words put before every Slurm command, e.g. "chroot DIR"
     CCR_BUILD_DIR     build folder whose plugins are loaded (default: build in the repository)
     CCR_KEEP          keep the folders of stopped clusters
+    CCR_PATIENCE      factor on every time limit, for a machine that is busy with something else
 """
 import getpass
 import json
@@ -235,7 +236,7 @@ class Cluster(Daemons):
 
     def clear(self):
         """Cancels every job, and waits until the queue is empty."""
-        self.run("scancel", "-f", *[j["job"] for j in self.squeue()] or ["--name=none"],
+        self.run("scancel", "-f", *{j["job"].split("_")[0] for j in self.squeue()} or ["--name=none"],
                  check=False)
         self.wait_for(lambda: not self.squeue(), what="an empty queue", timeout=60)
 

@@ -22,7 +22,7 @@ class Daemons(Processes):
             dirs.append(path)
         slurmconf.write(self.root, self.base_port, self.version, self.nodes, self.partitions,
                         self.conf, self.extra, self.priority_type, dirs, self.stock_plugins,
-                        self.user, auth=self.auth, dbd=self.dbd, gpu_files=self.gpu_files)
+                        self.user, auth=self.auth, dbd=self.dbd, gpu_files=self.gpu_files, speed=self.speed)
 
     def start_munged(self):
         home = os.path.join(self.root, "munge")
@@ -43,15 +43,14 @@ class Daemons(Processes):
         data, sock = f"{self.root}/mariadb", f"{self.root}/run/mariadb.sock"
         if not os.path.isdir(data):
             self.run("mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
-                     f"--tmpdir={self.root}/run",  # two at once in /tmp trip over each other
+                     "--innodb-log-file-size=8M",  # a tenth of the default's disk
                      "--auth-root-authentication-method=normal", f"--user={self.user}")
         self.spawn([("mariadbd", [
             self.program("mariadbd"), "--no-defaults", f"--datadir={data}", f"--socket={sock}",
             f"--port={self.base_port + slurmconf.PORT_MARIADB}", "--bind-address=127.0.0.1",
             f"--pid-file={self.root}/run/mariadb.pid", f"--user={self.user}", "--skip-log-bin",
-            f"--tmpdir={self.root}/run",
             "--innodb-flush-log-at-trx-commit=0", "--innodb-lock-wait-timeout=900",
-            "--innodb-buffer-pool-size=64M", "--performance-schema=OFF",
+            "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=64M", "--performance-schema=OFF",
             "--loose-innodb-snapshot-isolation=OFF"], None)])
         sql = ["mariadb", "--no-defaults", "-S", sock, "-u", "root", "-e"]
         self.wait_for(lambda: self.run(*sql, "select 1", check=False).returncode == 0, 60,

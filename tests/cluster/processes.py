@@ -83,6 +83,12 @@ class Processes:
             env["LD_PRELOAD"] = ":".join(preload)
         return env
 
+    @property
+    def speed(self):
+        """How many seconds of the cluster's clock pass in a real one."""
+        found = re.search(r" x(\d+(?:\.\d+)?)$", self.clock or "")
+        return float(found.group(1)) if found else 1.0
+
     @staticmethod
     def _shift(offset):
         libs = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
@@ -151,8 +157,9 @@ class Processes:
 
     def wait_for(self, condition, timeout=30, what="condition", every=0.1, daemon=None):
         """Calls condition until it is true and returns what it returned. After timeout seconds
-        (real ones, whatever the cluster's clock), or when the named daemon has ended, the error
+        (real ones, whatever the cluster's clock; times CCR_PATIENCE), or when the named daemon has ended, the error
         carries the ends of the logs."""
+        timeout *= float(os.environ.get("CCR_PATIENCE", "1"))
         end = time.monotonic() + timeout
         while True:
             got = condition()

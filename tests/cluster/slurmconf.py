@@ -54,7 +54,7 @@ def auth_lines(auth, root):
 
 
 def write(root, base_port, version, nodes, partitions, conf, extra, priority_type, plugin_dirs,
-          stock_plugins, user, auth="munge", dbd=False, gpu_files="plain", cluster="ccr"):
+          stock_plugins, user, auth="munge", dbd=False, gpu_files="plain", speed=1, cluster="ccr"):
     """Writes root/etc/*.conf. conf overrides single options (None drops one); extra is raw text."""
     hostname = socket.gethostname().split(".")[0]
     options = {
@@ -103,6 +103,13 @@ def write(root, base_port, version, nodes, partitions, conf, extra, priority_typ
                         "AccountingStorageTRES": ",".join(tracked) if tracked else None,
                         "AccountingStoragePass": f"{root}/run/munge.sock"
                                                  if auth == "munge" else None})
+    if speed > 1:
+        # Slurm's patience with its own messages and steps is counted on the accelerated clock.
+        options.update({"MessageTimeout": int(10 * speed), "TCPTimeout": int(2 * speed),
+                        "BatchStartTimeout": int(10 * speed),
+                        "UnkillableStepTimeout": int(60 * speed),
+                        "SlurmctldTimeout": int(min(300 * speed, 65533)),
+                        "SlurmdTimeout": int(min(600 * speed, 65533))})
     options.update(conf)
     text = lines(options) + "".join(node_lines(nodes, base_port, hostname))
     for name, spec in partitions.items():

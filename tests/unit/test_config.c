@@ -283,6 +283,46 @@ Test(config, an_unreadable_byte_anywhere_never_gets_through)
 	}
 }
 
+/* A text with `count` members NAME<i>: 1 in the object between before and after. */
+static int parse_many(const char *before, int count, const char *after)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	struct ccr_config *c = NULL;
+	int rc;
+
+	cr_assert_not_null(f);
+	fprintf(f, "{\"version\": 1, \"preset\": \"lsf\", %s", before);
+	for (int i = 0; i < count; i++)
+		fprintf(f, "%s\"n%d\": 1", i ? "," : "", i);
+	fprintf(f, "%s}", after);
+	fclose(f);
+	rc = ccr_config_parse(text, len, "ccr.json", NULL, &c, &err);
+	ccr_config_free(c);
+	free(text);
+	return rc;
+}
+
+Test(config, lists_that_are_searched_name_by_name_are_limited, .timeout = 20)
+{
+	static const struct {
+		const char *before, *after, *what;
+	} lists[] = {{"\"constants\": {", "}", "constants"},
+		     {"\"tiers\": {", "}", "tiers"},
+		     {"\"lsf\": {\"user_shares\": {", "}}", "users"},
+		     {"\"backfill\": {\"partitions\": {", "}}", "partitions"}};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		cr_expect_eq(parse_many(lists[i].before, 1000, lists[i].after), 0, "%s", err.text);
+		cr_expect_eq(parse_many(lists[i].before, 1001, lists[i].after), CCR_EINVAL);
+		cr_expect_not_null(strstr(err.text, "expected at most 1000"), "%s", err.text);
+		cr_expect_not_null(strstr(err.text, lists[i].what), "%s", err.text);
+		/* and the largest file there can be is not read slowly */
+		cr_expect_eq(parse_many(lists[i].before, 80000, lists[i].after), CCR_EINVAL);
+	}
+}
+
 Test(config, out_is_left_alone_on_failure)
 {
 	struct ccr_config *c = (struct ccr_config *)&err;

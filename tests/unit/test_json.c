@@ -121,3 +121,21 @@ Test(json, foreign_text_is_made_fit_for_a_message)
 	cr_expect_eq(strlen(out), 63); /* 29 of them, xx, three dots: none cut in two */
 	cr_expect_str_eq(out + 58, "xx...");
 }
+
+/* The kernel's own files have a size of 0 and are longer. */
+Test(json, reads_a_file_that_does_not_tell_its_size)
+{
+	char *text;
+	size_t len;
+	struct ccr_error e = {0};
+
+	cr_assert_eq(ccr_json_read_file("/proc/self/status", 1 << 20, &text, &len, NULL, &e),
+		     CCR_OK, "%s", e.text);
+	cr_assert_gt(len, 100);
+	cr_assert_eq(strlen(text), len);
+	cr_assert(strstr(text, "Name:") == text && strstr(text, "nonvoluntary_ctxt_switches"));
+	free(text);
+	cr_assert_eq(ccr_json_read_file("/proc/self/status", 100, &text, &len, NULL, &e),
+		     CCR_EINVAL);
+	cr_assert(strstr(e.text, "more than 100 bytes"), "%s", e.text);
+}

@@ -418,9 +418,9 @@ Test(ledger_state, no_second_is_lost_or_counted_twice)
 		for (int64_t t = NOW + 300; t <= NOW + DAY; t += 300) {
 			cycle(on, jobs, JOBS, t);
 			cycle(off, jobs, JOBS, t);
-			if (rand_r(&seed) % 3)
+			if (rand_r(&seed) % 16 == 0)
 				cr_assert_eq(ccr_ledger_save(off, path, NULL), CCR_OK);
-			if (t < NOW + DAY && rand_r(&seed) % 4 == 0 && access(path, F_OK) == 0) {
+			if (t < NOW + DAY && rand_r(&seed) % 16 == 0 && access(path, F_OK) == 0) {
 				ccr_ledger_free(off);
 				cr_assert_eq(
 				    ccr_ledger_restore(path, &m, t + 100, &off, &notes, NULL),

@@ -1,0 +1,88 @@
+/* policy_error - see policy_error.h */
+#include "core/policy_error.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/json.h"
+
+#define UNEXPECTED_PARENTHESIS 7
+
+/* By muParser's EErrorCodes (muParserDef.h, whose header is C++ and cannot be included). */
+static const struct {
+	const char *found, *expected;
+} words[] = {
+    [0] = {"an operator", "a value before it"},
+    [1] = {"something unknown", "a number, a variable, a function or an operator"},
+    [2] = {"the end", "a value"},
+    [3] = {"a comma", "one value; commas separate a function's arguments"},
+    [4] = {"several values in parentheses", "the name of a function before them"},
+    [5] = {"a number", "an operator before it"},
+    [6] = {"a variable", "an operator before it"},
+    [7] = {"a parenthesis", "one that has its other half, with a value in between"},
+    [8] = {"a string", "numbers only"},
+    [9] = {"a number", "a string"},
+    [10] = {"a string", "a number"},
+    [11] = {"a missing parenthesis", "as many ')' as '('"},
+    [12] = {"a function", "an operator before it, and parentheses behind it"},
+    [13] = {"a string without an end", "numbers only"},
+    [14] = {"too many arguments", "as many as the function has"},
+    [15] = {"too few arguments", "as many as the function has"},
+    [16] = {"an operator", "values that it can take"},
+    [17] = {"a string", "a number as the result"},
+    [18] = {"a name that cannot be one", "letters, digits and _"},
+    [25] = {"nothing", "an expression"},
+    [26] = {"a name that is taken", "a new one"},
+    [28] = {"a value outside a function's domain", "one inside it"},
+    [29] = {"a division by zero", "a divisor that is not 0"},
+    [32] = {"a '?'", "a condition before it"},
+    [33] = {"a '?' without ':'", "CONDITION ? VALUE : VALUE"},
+    [34] = {"a ':'", "CONDITION ? VALUE : VALUE"},
+    [36] = {"a name that is too long", "one of the variables of ccr.json(5)"},
+    [37] = {"an expression that is too long", "a shorter one"},
+    [38] = {"a character that does not print", "printable ASCII"},
+};
+
+/* The name that ends right before a place; false if there is none, or it is too long. */
+static bool name_before(const char *expr, size_t at, char *out, size_t size)
+{
+	size_t start = at;
+
+	while (start && (isalnum((unsigned char)expr[start - 1]) || expr[start - 1] == '_'))
+		start--;
+	if (start == at || at - start >= size)
+		return false;
+	memcpy(out, expr + start, at - start);
+	out[at - start] = '\0';
+	return true;
+}
+
+const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size)
+{
+	const char *found = "something that muParser refuses", *expected = "an expression";
+	size_t len = strlen(expr);
+	char near[80];
+
+	if (code >= 0 && (size_t)code < sizeof(words) / sizeof(words[0]) && words[code].found) {
+		found = words[code].found;
+		expected = words[code].expected;
+	}
+	if (position < 0 || (size_t)position >= len) {
+		snprintf(out, size, "found %s, expected %s", found, expected);
+		return out;
+	}
+	if (code == UNEXPECTED_PARENTHESIS && expr[position] == '(' &&
+	    name_before(expr, (size_t)position, near, sizeof(near))) {
+		snprintf(out, size,
+			 "found the unknown function '%s' at character %zu, expected one of "
+			 "ccr.json(5)",
+			 near, (size_t)position + 1 - strlen(near));
+		return out;
+	}
+	ccr_json_printable(expr + position, len - (size_t)position, near, 24);
+	snprintf(out, size, "found %s at character %d (near '%s'), expected %s", found,
+		 position + 1, near, expected);
+	return out;
+}

@@ -1,0 +1,20 @@
+/*
+ * policy_error - what muParser found wrong with an expression, in words
+ *
+ * muParser's C interface hands its own messages out through one static buffer of 2048 bytes without
+ * looking at their length, and a message quotes the expression: a long one would overwrite whatever
+ * lies behind the buffer. Only its error code and position are used here.
+ */
+#ifndef CCR_CORE_POLICY_ERROR_H
+#define CCR_CORE_POLICY_ERROR_H
+
+#include <stddef.h>
+
+/*
+ * Writes `found X at character N (near '...'), expected Y` into out for muParser's error code and
+ * 0-based position in expr; a position outside expr (muParser's -1 for none) is left out. Returns
+ * out.
+ */
+const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size);
+
+#endif
