@@ -279,6 +279,7 @@ bool ccr_cycle_start(const struct ccr_settings *from)
 	if (!ccr_settings_copy(&settings, from))
 		return false;
 	thread.stop = false;
+	thread.relearn = true; /* slurmctld counted what runs as if it had just begun */
 	rc = ccr_slurm_thread_start(&thread.id, "decay", run, NULL);
 	if (rc) {
 		error("priority/ccr: no thread: %s", strerror(rc));

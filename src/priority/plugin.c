@@ -161,11 +161,11 @@ uint32_t priority_p_set(uint32_t last_prio, job_record_t *job)
 	return score_now(job);
 }
 
+/* The thread scores what was recovered in its first turn. The boost is for priority/basic alone. */
 uint32_t priority_p_recover(uint32_t prio_boost)
 {
-	if (in_daemon)
-		ccr_cycle_reconfigure(&settings, true);
-	return prio_boost;
+	(void)prio_boost;
+	return 0;
 }
 
 void priority_p_reconfig(bool assoc_clear)
