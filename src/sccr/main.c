@@ -6,6 +6,7 @@
 
 static const struct sccr_command commands[] = {
     {"check", sccr_check, "validate a policy file and print it as it is understood"},
+    {"score", sccr_score, "a job's score, term by term, under any policy"},
     {"simulate", sccr_simulate, "replay a workload under a policy and see what it comes to"},
 };
 
