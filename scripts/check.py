@@ -261,6 +261,11 @@ def main():
 
 
 if __name__ == "__main__":
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, interrupt)  # what is running is ended as with Ctrl-C
     try:
         sys.exit(main())
     except KeyboardInterrupt:

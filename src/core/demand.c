@@ -165,6 +165,37 @@ bool ccr_demand_fits(const struct ccr_demand *d, const struct ccr_node *node,
 	return gpus_fit(d, node, free, units);
 }
 
+void ccr_quick_make(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units,
+		    struct ccr_quick *q)
+{
+	const struct ccr_want *lists[2] = {d->node.gpu, d->unit.gpu};
+	int64_t times[2] = {1, d->units ? units : 0}, all = 0, cpus = cpus_of(d, node, units);
+	bool untyped = false;
+
+	*q = (struct ccr_quick){.ok = !d->total[0].count, .gpu_types = node->gpu_types};
+	q->never = cpus > INT32_MAX || !ccr_demand_fits(d, node, &node->total, units);
+	if (q->never || !q->ok)
+		return;
+	q->need.cpus = (int32_t)cpus;
+	q->need.mem = mem_of(d, units, cpus);
+	for (int l = 0; l < 2; l++) {
+		for (int i = 0; i < CCR_GPU_WANTS && lists[l][i].count; i++) {
+			int64_t n = lists[l][i].count * times[l];
+
+			all += n;
+			untyped = untyped || lists[l][i].type == CCR_GPU_ANY;
+			for (int g = 0; g < node->gpu_types; g++)
+				if (lists[l][i].type == node->gpu_type[g] ||
+				    (lists[l][i].type == CCR_GPU_ANY && node->gpu_types == 1))
+					q->need.gpus[g] = (int16_t)(q->need.gpus[g] + n);
+		}
+	}
+	if (untyped && node->gpu_types > 1)
+		q->any = (int32_t)all;
+	if (d->whole)
+		q->need = node->total;
+}
+
 uint32_t ccr_demand_most(const struct ccr_demand *d, const struct ccr_node *node,
 			 const struct ccr_amount *free)
 {

@@ -93,6 +93,37 @@ bool ccr_demand_fits(const struct ccr_demand *d, const struct ccr_node *node,
 		     const struct ccr_amount *free, uint32_t units);
 
 /*
+ * The same question asked of many moments of one node: worked out once, then a few comparisons.
+ * ok false: this demand needs ccr_demand_fits (GPUs in total beside it).
+ */
+struct ccr_quick {
+	bool ok;
+	bool never; /* the node lacks a type */
+	uint8_t gpu_types;
+	int32_t any; /* GPUs of all types together, where an untyped want has a choice; else 0 */
+	struct ccr_amount need;
+};
+void ccr_quick_make(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units,
+		    struct ccr_quick *q);
+
+static inline bool ccr_quick_fits(const struct ccr_quick *q, const struct ccr_amount *free)
+{
+	int32_t sum = 0;
+
+	if ((q->need.cpus > 0 && free->cpus < q->need.cpus) ||
+	    (q->need.mem > 0 && free->mem < q->need.mem))
+		return false;
+	for (int i = 0; i < q->gpu_types; i++)
+		if (q->need.gpus[i] > 0 && free->gpus[i] < q->need.gpus[i])
+			return false;
+	if (!q->any)
+		return true;
+	for (int i = 0; i < q->gpu_types; i++)
+		sum += free->gpus[i] > 0 ? free->gpus[i] : 0;
+	return sum >= q->any;
+}
+
+/*
  * The most units that `free` holds, at least node_min_units and at most node_max_units and the
  * whole demand's; 0 if the node is of no use. A demand without units counts 1 for each node.
  */

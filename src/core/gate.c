@@ -80,8 +80,9 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 			const uint64_t *fit, struct ccr_conflict *why)
 {
 	const struct ccr_demand *d = job->demand;
-	uint32_t units = ccr_demand_node_min(d);
+	uint32_t units = ccr_demand_node_min(d), last = UINT32_MAX;
 	int64_t end = ccr_end(plan->tl->now, job->limit);
+	struct ccr_quick q;
 
 	if (!plan->entries)
 		return false;
@@ -89,9 +90,12 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 	{
 		const struct ccr_track *tr = &plan->tl->track[i];
 
-		if (!plan->tl->node[i].up || ccr_bit(fit, i) ||
-		    (!tr->step[0].booked &&
-		     !ccr_demand_fits(d, &plan->tl->node[i], &tr->step[0].free, units)))
+		if (!plan->tl->node[i].up || ccr_bit(fit, i))
+			continue;
+		ccr_timeline_quick(plan->tl, i, d, units, &q, &last);
+		if (q.never || (!tr->booked_now &&
+				!(q.ok ? ccr_quick_fits(&q, &tr->now)
+				       : ccr_demand_fits(d, &plan->tl->node[i], &tr->now, units))))
 			continue;
 		for (uint32_t s = 0; s < tr->n && tr->step[s].t < end; s++) {
 			if (tr->step[s].booked <= 0 ||

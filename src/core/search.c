@@ -67,6 +67,12 @@ void ccr_search_free(struct ccr_search *s)
 	free(s);
 }
 
+/* A constant number of nodes each of which takes the same: no units to deal out. */
+static bool plain(const struct ccr_demand *d)
+{
+	return !d->units && !d->total[0].count;
+}
+
 /* Sinks heap[i] of a heap whose greatest is first. */
 static void sink(int64_t *heap, uint32_t n, uint32_t i)
 {
@@ -93,7 +99,8 @@ static int64_t kth_next(struct ccr_search *s, const struct ccr_timeline *tl,
 			const struct ccr_demand *d, uint32_t units, int64_t limit,
 			const uint64_t *cand, uint32_t k, int64_t from, int64_t until)
 {
-	uint32_t have = 0;
+	uint32_t have = 0, last = UINT32_MAX;
+	struct ccr_quick q;
 
 	CCR_BITS_EACH(i, cand, tl->n)
 	{
@@ -101,7 +108,8 @@ static int64_t kth_next(struct ccr_search *s, const struct ccr_timeline *tl,
 
 		if (!tl->node[i].up)
 			continue;
-		t = ccr_timeline_next(tl, i, d, units, limit, from, until);
+		ccr_timeline_quick(tl, i, d, units, &q, &last);
+		t = ccr_timeline_next(tl, i, d, units, &q, limit, from, until);
 		if (t >= until)
 			continue;
 		if (have < k) {
@@ -125,13 +133,17 @@ static int64_t kth_next(struct ccr_search *s, const struct ccr_timeline *tl,
 static uint32_t count_at(const struct ccr_timeline *tl, const struct ccr_demand *d, uint32_t units,
 			 int64_t limit, const uint64_t *cand, uint32_t enough, int64_t t)
 {
-	uint32_t c = 0;
+	uint32_t c = 0, last = UINT32_MAX;
+	struct ccr_quick q;
 
 	CCR_BITS_EACH(i, cand, tl->n)
 	{
 		if (c >= enough)
 			break;
-		c += tl->node[i].up && ccr_timeline_next(tl, i, d, units, limit, t, t + 1) == t;
+		if (!tl->node[i].up)
+			continue;
+		ccr_timeline_quick(tl, i, d, units, &q, &last);
+		c += ccr_timeline_next(tl, i, d, units, &q, limit, t, t + 1) == t;
 	}
 	return c;
 }
@@ -177,7 +189,8 @@ static uint32_t able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 			const struct ccr_demand *d, int64_t limit, const uint64_t *cand, int64_t t,
 			const struct ccr_place_options *place)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, last = UINT32_MAX;
+	struct ccr_quick q;
 
 	CCR_BITS_EACH(i, cand, tl->n)
 	{
@@ -185,6 +198,11 @@ static uint32_t able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 		struct ccr_amount take;
 
 		if (!tl->node[i].up)
+			continue;
+		ccr_timeline_quick(tl, i, d, ccr_demand_node_min(d), &q, &last);
+		if (q.never || (q.ok && t == tl->now && !ccr_quick_fits(&q, &tl->track[i].now)))
+			continue;
+		if (plain(d) && ccr_timeline_next(tl, i, d, 1, &q, limit, t, t + 1) != t)
 			continue;
 		ccr_timeline_least(tl, i, t, ccr_end(t, limit), &a->least);
 		a->units = ccr_demand_most(d, &tl->node[i], &a->least);
@@ -259,12 +277,6 @@ static uint32_t first_enough(const struct ccr_search *s, const struct ccr_demand
 			return k;
 	}
 	return 0;
-}
-
-/* A constant number of nodes each of which takes the same: no units to deal out. */
-static bool plain(const struct ccr_demand *d)
-{
-	return !d->units && !d->total[0].count;
 }
 
 /* The order of the able nodes in which a fitting number comes first; that number, or 0. */
@@ -477,11 +489,18 @@ bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const st
 
 	memset(out, 0, CCR_WORDS(tl->n) * sizeof(*out));
 	if (plain(d)) {
+		struct ccr_quick q;
+		uint32_t last = UINT32_MAX;
+
 		n = 0;
 		CCR_BITS_EACH(i, candidates, tl->n)
 		{
-			if (tl->node[i].up &&
-			    ccr_timeline_next(tl, i, d, 1, limit, start, start + 1) == start) {
+			if (!tl->node[i].up)
+				continue;
+			ccr_timeline_quick(tl, i, d, 1, &q, &last);
+			if (start == tl->now && (q.never || !ccr_quick_fits(&q, &tl->track[i].now)))
+				continue;
+			if (ccr_timeline_next(tl, i, d, 1, &q, limit, start, start + 1) == start) {
 				ccr_bit_set(out, i);
 				n++;
 			}

@@ -80,6 +80,12 @@ int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes
 	return 0;
 }
 
+static void mirror(struct ccr_track *tr)
+{
+	tr->now = tr->step[0].free;
+	tr->booked_now = tr->step[0].booked;
+}
+
 void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now)
 {
 	tl->now = now;
@@ -88,6 +94,7 @@ void ccr_timeline_begin(struct ccr_timeline *tl, int64_t now)
 		tl->track[i].step[0].t = now;
 		tl->track[i].step[0].free = tl->node[i].total;
 		tl->track[i].step[0].booked = 0;
+		mirror(&tl->track[i]);
 	}
 }
 
@@ -158,6 +165,7 @@ void ccr_timeline_ready(struct ccr_timeline *tl)
 			ccr_amount_add(&tr->step[to].free, &back);
 		}
 		tr->n = to + 1;
+		mirror(tr);
 	}
 }
 
@@ -215,6 +223,7 @@ static int change(struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t 
 			ccr_amount_sub(&tr->step[i].free, a);
 		tr->step[i].booked += booked;
 	}
+	mirror(tr);
 	return 0;
 }
 
@@ -254,20 +263,75 @@ bool ccr_timeline_holds(const struct ccr_timeline *tl, uint32_t node, int64_t fr
 	return true;
 }
 
+void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
+			uint32_t units, struct ccr_quick *q, uint32_t *last)
+{
+	const struct ccr_node *a = &tl->node[node], *b;
+
+	if (*last != UINT32_MAX) {
+		b = &tl->node[*last];
+		if (!memcmp(&a->total, &b->total, sizeof(a->total)) &&
+		    a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
+		    !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type)))
+			return;
+	}
+	ccr_quick_make(d, a, units, q);
+	*last = node;
+}
+
+/* Where every step can be judged by itself: the start of the first run of fitting steps. */
+static int64_t next_simple(const struct ccr_track *tr, const struct ccr_quick *q, int64_t limit,
+			   int64_t from, int64_t until)
+{
+	uint32_t i = from <= tr->step[0].t ? 0 : step_at(tr, from);
+	int64_t t = from;
+
+	while (t < until) {
+		int64_t end;
+
+		while (!ccr_quick_fits(q, &tr->step[i].free)) {
+			if (++i >= tr->n)
+				return CCR_FOREVER;
+			t = tr->step[i].t;
+		}
+		if (t >= until)
+			break;
+		end = ccr_end(t, limit);
+		do {
+			if (++i >= tr->n || tr->step[i].t >= end)
+				return t;
+		} while (ccr_quick_fits(q, &tr->step[i].free));
+		t = tr->step[i].t;
+	}
+	return CCR_FOREVER;
+}
+
+static bool fits(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units,
+		 const struct ccr_quick *q, const struct ccr_amount *free)
+{
+	return q->ok ? ccr_quick_fits(q, free) : ccr_demand_fits(d, node, free, units);
+}
+
 int64_t ccr_timeline_next(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
-			  uint32_t units, int64_t limit, int64_t from, int64_t until)
+			  uint32_t units, const struct ccr_quick *q, int64_t limit, int64_t from,
+			  int64_t until)
 {
 	const struct ccr_track *tr = &tl->track[node];
 	const struct ccr_node *nd = &tl->node[node];
-	uint32_t i = step_at(tr, from);
+	uint32_t i;
 	int64_t t = from;
 
+	if (q->never)
+		return CCR_FOREVER;
+	if (q->ok && !q->any)
+		return next_simple(tr, q, limit, from, until);
+	i = step_at(tr, from);
 	while (t < until) {
 		int64_t end = ccr_end(t, limit);
 		struct ccr_amount least;
 		uint32_t j = i;
 
-		if (!ccr_demand_fits(d, nd, &tr->step[i].free, units)) {
+		if (!fits(d, nd, units, q, &tr->step[i].free)) {
 			if (++i >= tr->n)
 				return CCR_FOREVER;
 			t = tr->step[i].t;
@@ -280,12 +344,12 @@ int64_t ccr_timeline_next(const struct ccr_timeline *tl, uint32_t node, const st
 			 * if only the types that are free change under an untyped want, the next
 			 * step may already do.
 			 */
-			if (!ccr_demand_fits(d, nd, &tr->step[j].free, units)) {
+			if (!fits(d, nd, units, q, &tr->step[j].free)) {
 				i = j + 1;
 				break;
 			}
 			ccr_amount_min(&least, &tr->step[j].free);
-			if (!ccr_demand_fits(d, nd, &least, units)) {
+			if (!fits(d, nd, units, q, &least)) {
 				i++;
 				break;
 			}

@@ -24,6 +24,8 @@ struct ccr_free_step {
 struct ccr_track {
 	struct ccr_free_step *step;
 	uint32_t n, cap;
+	struct ccr_amount now; /* a copy of the first step's, where many nodes are looked at */
+	int32_t booked_now;
 };
 
 /* Read freely; write only through the functions below. */
@@ -77,10 +79,19 @@ bool ccr_timeline_holds(const struct ccr_timeline *tl, uint32_t node, int64_t fr
 
 /*
  * The first time at or after `from` and before `until` when the node holds so many units of the
- * demand for `limit` seconds; CCR_FOREVER if there is none. Linear in the node's steps.
+ * demand for `limit` seconds; CCR_FOREVER if there is none. Linear in the node's steps. q is
+ * ccr_quick_make of the same for that node, or of one that is like it.
  */
 int64_t ccr_timeline_next(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
-			  uint32_t units, int64_t limit, int64_t from, int64_t until);
+			  uint32_t units, const struct ccr_quick *q, int64_t limit, int64_t from,
+			  int64_t until);
+
+/*
+ * Makes *q for the node unless it is still good: *last is the node that it was made for, UINT32_MAX
+ * at first. Nodes of a cluster come in rows of equals.
+ */
+void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
+			uint32_t units, struct ccr_quick *q, uint32_t *last);
 
 /* t + limit, at most CCR_FOREVER. */
 static inline int64_t ccr_end(int64_t t, int64_t limit)

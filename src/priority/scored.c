@@ -54,7 +54,7 @@ static size_t take_tres(struct ccr_arena *a, size_t n)
 
 static const enum ccr_var slot_vars[CCR_SLOT_VARS] = {
     CCR_VAR_QUEUE_PRIORITY, CCR_VAR_PARTITION_FACTOR, CCR_VAR_QOS_PRIORITY, CCR_VAR_QOS_FACTOR,
-    CCR_VAR_LSF_PRIORITY,   CCR_VAR_RUN_HOURS,	      CCR_VAR_STARTED};
+    CCR_VAR_QOS_USAGE,	    CCR_VAR_LSF_PRIORITY,     CCR_VAR_RUN_HOURS,    CCR_VAR_STARTED};
 
 /* Exchanges the variables that a slot decides with the slot's own. */
 static void swap_slot(double *var, struct ccr_slot *slot)
@@ -84,6 +84,7 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		return;
 	ccr_facts_partition(site, job, part, var);
 	ccr_facts_qos(site, qos, var);
+	var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
 	swap_slot(var, &c->slot[index]);
 	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
 	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
@@ -109,6 +110,7 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 	ccr_facts_assoc(site, job, out->var);
 	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
 			   ccr_standings_owner(sources->standings, user), out->var);
+	out->var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
 	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);

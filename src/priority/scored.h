@@ -15,7 +15,7 @@
 #include "priority/lsf_rows.h"
 
 /* The variables that another partition or QOS changes. */
-#define CCR_SLOT_VARS 7
+#define CCR_SLOT_VARS 8
 
 struct ccr_slot {
 	double var[CCR_SLOT_VARS]; /* see swap_slot() */

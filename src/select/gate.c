@@ -11,15 +11,19 @@
 
 struct ccr__gate ccr__gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* slurmctld's threads get their name before their work and keep it: asked once a thread. */
 enum ccr_caller ccr_caller(void)
 {
+	static __thread int known; /* 1 + the caller */
 	char name[17] = "";
 
-	if (prctl(PR_GET_NAME, name, 0, 0, 0))
-		return CCR_OTHER;
-	if (!strcmp(name, "sched_agent"))
-		return CCR_MAIN_CYCLE;
-	return strcmp(name, "bckfl") ? CCR_OTHER : CCR_BACKFILL;
+	if (!known) {
+		(void)prctl(PR_GET_NAME, name, 0, 0, 0);
+		known = 1 + (!strcmp(name, "sched_agent") ? CCR_MAIN_CYCLE
+			     : !strcmp(name, "bckfl")	  ? CCR_BACKFILL
+							  : CCR_OTHER);
+	}
+	return (enum ccr_caller)(known - 1);
 }
 
 void ccr_gate_stale(void)

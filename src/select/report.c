@@ -87,13 +87,14 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 	xfree(job->state_desc);
 	when(n->start, at, sizeof(at));
 	if (n->verdict == CCR_WAIT_STRICT)
-		job->state_desc = xstrdup("Priority, a job ahead is blocked and the partition is strict");
+		job->state_desc =
+		    xstrdup("Priority, a job ahead is blocked and the partition is strict");
 	else if (n->verdict == CCR_WAIT_LONG)
 		job->state_desc = xstrdup("Priority, long jobs have their share of the GPUs");
 	else if (n->other && n->node < (uint32_t)node_record_count &&
 		 node_record_table_ptr[n->node])
-		xstrfmtcat(job->state_desc, "Priority, would delay job %u booked for %s: %s on %s", n->other,
-			   at,
+		xstrfmtcat(job->state_desc, "Priority, would delay job %u booked for %s: %s on %s",
+			   n->other, at,
 			   n->what == 'g'   ? "GPUs"
 			   : n->what == 'c' ? "CPUs"
 					    : "memory",

@@ -1,6 +1,15 @@
 #include <criterion/criterion.h>
 #include "core/timeline.h"
 
+static int64_t next(const struct ccr_timeline *tl, const struct ccr_demand *d, int64_t limit,
+		    int64_t from, int64_t until)
+{
+	struct ccr_quick q;
+
+	ccr_quick_make(d, &tl->node[0], 1, &q);
+	return ccr_timeline_next(tl, 0, d, 1, &q, limit, from, until);
+}
+
 static struct ccr_timeline *one(void)
 {
 	struct ccr_node n = {
@@ -65,12 +74,12 @@ Test(timeline, the_next_start_skips_what_is_too_short)
 	cr_assert_eq(ccr_timeline_run(tl, 0, &run, 1010), 0);
 	ccr_timeline_ready(tl);
 	cr_assert_eq(ccr_timeline_hold(tl, 0, 1050, 1100, &book, true), 0);
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 40, 1000, CCR_FOREVER), 1010);
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 41, 1000, CCR_FOREVER), 1100);
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 40, 1011, CCR_FOREVER), 1100);
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 41, 1000, 1100), CCR_FOREVER);
+	cr_assert_eq(next(tl, &d, 40, 1000, CCR_FOREVER), 1010);
+	cr_assert_eq(next(tl, &d, 41, 1000, CCR_FOREVER), 1100);
+	cr_assert_eq(next(tl, &d, 40, 1011, CCR_FOREVER), 1100);
+	cr_assert_eq(next(tl, &d, 41, 1000, 1100), CCR_FOREVER);
 	d.node.cpus = 9;
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 1, 1000, CCR_FOREVER), CCR_FOREVER);
+	cr_assert_eq(next(tl, &d, 1, 1000, CCR_FOREVER), CCR_FOREVER);
 	ccr_timeline_free(tl);
 }
 
@@ -86,7 +95,7 @@ Test(timeline, an_untyped_want_needs_the_same_gpus_all_along)
 	ccr_timeline_ready(tl);
 	cr_assert_eq(ccr_timeline_hold(tl, 0, 0, 10, &first, true), 0);
 	cr_assert_eq(ccr_timeline_hold(tl, 0, 10, 20, &second, true), 0);
-	cr_assert_eq(ccr_timeline_next(tl, 0, &d, 1, 11, 0, CCR_FOREVER), 10);
+	cr_assert_eq(next(tl, &d, 11, 0, CCR_FOREVER), 10);
 	ccr_timeline_free(tl);
 }
 
