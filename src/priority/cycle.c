@@ -3,12 +3,13 @@
  *
  * One turn of the thread, with what it holds meanwhile (S: slurmctld's locks, A: assoc_mgr's):
  *
- *   reload      nothing   the policy file, if its content changed
- *   usage       S, A      decay, what ran since the last turn, eligible times, standings of groups
- *   gather      S, A      facts of pending jobs into rows
- *   score       nothing   LSF's places, then rows -> points
- *   store       S job W   points into the records that are still what was gathered
- *   save        nothing   state files
+ *   reload      nothing     the policy file, if its content changed
+ *   usage       S, A        decay, what ran since the last turn, eligible times, group standings
+ *   score       S, A        pending jobs: facts, LSF's places, points, into the records
+ *   save        nothing     state files
+ *
+ * Usage needs the job write lock anyhow, and a second round over all records, for storing alone,
+ * costs as much as the first: so jobs are scored in the same hold.
  */
 #include "priority/cycle.h"
 
@@ -39,23 +40,11 @@ static struct {
 
 /* The thread's own. */
 static struct ccr_settings settings;
-static struct ccr_scored *rows;
-static size_t n_rows, room_rows;
+static job_record_t **jobs; /* those to be scored, while the job lock is held */
+static size_t n_jobs, room_jobs;
+static struct ccr_scored *said; /* what is logged afterwards, with DebugFlags=Priority */
+static size_t n_said;
 static struct ccr_arena arena;
-
-static bool room_for(size_t n)
-{
-	struct ccr_scored *more;
-
-	if (n <= room_rows)
-		return true;
-	more = realloc(rows, (n + n / 2 + 64) * sizeof(*rows));
-	if (!more)
-		return false;
-	rows = more;
-	room_rows = n + n / 2 + 64;
-	return true;
-}
 
 /* Priority 0 is a held job's; a priority set by hand stays. */
 static bool is_scored(const job_record_t *job)
@@ -67,47 +56,98 @@ static bool is_scored(const job_record_t *job)
 	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
 }
 
-static void gather(const struct ccr_sources *sources)
+static int collect(void *x, void *failed)
 {
-	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
-	job_record_t *job;
+	job_record_t *job = x;
 
-	n_rows = 0;
-	ccr_arena_clear(&arena);
-	while ((job = list_next(it))) {
-		if (!is_scored(job))
-			continue;
-		if (!room_for(n_rows + 1) ||
-		    !ccr_scored_gather(sources, job, &rows[n_rows], &arena)) {
-			error("priority/ccr: out of memory, %zu jobs are scored this time", n_rows);
-			break;
+	if (!is_scored(job))
+		return 0;
+	if (n_jobs == room_jobs) {
+		size_t room = room_jobs * 2 + 1024;
+		job_record_t **more = realloc(jobs, room * sizeof(*more));
+
+		if (!more) {
+			*(bool *)failed = true;
+			return -1;
 		}
-		n_rows++;
+		jobs = more;
+		room_jobs = room;
 	}
-	list_iterator_destroy(it);
+	jobs[n_jobs++] = job;
+	return 0;
 }
 
-static void store(void)
+/*
+ * Asks for the parts of a record that scoring reads before it needs them: records lie all over the
+ * memory, and waiting for them one after another is most of what a long queue costs.
+ */
+static void fetch(const job_record_t *job)
 {
-	slurmctld_lock_t w = {.job = WRITE_LOCK, .part = READ_LOCK};
-	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
+	__builtin_prefetch(&job->assoc_ptr);
+	__builtin_prefetch(&job->details);
+	__builtin_prefetch(&job->part_ptr);
+	__builtin_prefetch(&job->prio_factors);
+	__builtin_prefetch(&job->qos_ptr);
+	__builtin_prefetch(&job->site_factor);
+	__builtin_prefetch(&job->time_limit);
+	__builtin_prefetch(&job->total_cpus);
+	__builtin_prefetch(&job->tres_req_cnt);
+}
 
-	if (!n_rows)
-		return;
-	lock_slurmctld(w);
-	for (size_t i = 0; i < n_rows; i++) {
-		job_record_t *job = find_job_record(rows[i].job_id);
+static void fetch_parts(const job_record_t *job)
+{
+	__builtin_prefetch(&job->details->accrue_time);
+	__builtin_prefetch(&job->details->min_nodes);
+	__builtin_prefetch(&job->details->nice);
+	if (job->prio_factors) {
+		__builtin_prefetch(&job->prio_factors->priority_age);
+		__builtin_prefetch(&job->prio_factors->priority_tres);
+	}
+	if (job->tres_req_cnt)
+		__builtin_prefetch(job->tres_req_cnt);
+	if (job->part_ptr_list)
+		__builtin_prefetch(job->part_ptr_list);
+}
+
+#define FETCH_AHEAD 12
+#define PARTS_AHEAD 6
+
+static void score(struct ccr_engine *e, const struct ccr_sources *sources, unsigned *faults)
+{
+	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0, failed = false;
+	struct ccr_score_rule rule;
+	struct ccr_scored s;
+
+	ccr_engine_rule(e, &settings, &rule);
+	n_jobs = 0;
+	list_for_each(job_list, collect, &failed);
+	if (settings.debug)
+		said = calloc(n_jobs, sizeof(*said)); /* without memory nothing is logged */
+	for (size_t i = 0; i < n_jobs; i++) {
+		job_record_t *job = jobs[i];
 		uint32_t priority;
 
-		/* what changed meanwhile was scored anew by priority_p_set */
-		if (!job || !is_scored(job) || !ccr_scored_fresh(&rows[i], job))
-			continue;
-		priority = ccr_scored_store(&settings, &rows[i], &arena, job);
+		if (i + FETCH_AHEAD < n_jobs)
+			fetch(jobs[i + FETCH_AHEAD]);
+		if (i + PARTS_AHEAD < n_jobs)
+			fetch_parts(jobs[i + PARTS_AHEAD]);
+		ccr_arena_clear(&arena);
+		if (!ccr_scored_gather(sources, job, &s, &arena)) {
+			failed = true;
+			break;
+		}
+		ccr_scored_lsf(sources->lsf, &s, &arena, false);
+		ccr_scored_compute(e->cycle, &rule, &settings, &s, &arena, faults);
+		priority = ccr_scored_store(&settings, &s, &arena, job);
 		if (!incr || job->priority < priority)
 			job->priority = priority;
+		if (said)
+			said[n_said++] = s;
 	}
-	last_job_update = time(NULL);
-	unlock_slurmctld(w);
+	if (failed)
+		error("priority/ccr: out of memory, not all jobs are scored this time");
+	if (n_jobs)
+		last_job_update = time(NULL);
 }
 
 static void report(const unsigned *faults)
@@ -120,10 +160,11 @@ static void report(const unsigned *faults)
 	}
 }
 
-static void log_rows(void)
+/* DebugFlags=Priority: afterwards, as writing a long log under the job lock stops the cluster. */
+static void log_scores(void)
 {
-	for (size_t i = 0; i < n_rows; i++) {
-		const struct ccr_scored *r = &rows[i];
+	for (size_t i = 0; i < n_said; i++) {
+		const struct ccr_scored *r = &said[i];
 		const double *p = r->score.points;
 
 		info("priority/ccr: JobId=%u priority %u = site %.2f + age %.2f + assoc %.2f + "
@@ -134,11 +175,14 @@ static void log_rows(void)
 		     p[CCR_COL_PARTITION], p[CCR_COL_QOS], r->extra.tres, r->extra.nice,
 		     r->var[CCR_VAR_TARGET], r->var[CCR_VAR_USAGE]);
 	}
+	free(said);
+	said = NULL;
+	n_said = 0;
 }
 
-/* Usage up to now and the facts of all jobs, under one set of locks. */
+/* Usage up to now and the scores of all jobs, under one set of locks. */
 static void look(time_t now, bool scoring, struct ccr_standings **standings,
-		 struct ccr_lsf_table **lsf)
+		 struct ccr_lsf_table **lsf, unsigned *faults)
 {
 	slurmctld_lock_t s = {
 	    .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
@@ -159,7 +203,8 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	}
 	if (scoring)
 		ccr_duties_usage(&settings, now);
-	ccr_eligible_jobs_look(now);
+	if (ccr_policy_uses(e->cycle, CCR_VAR_ELIGIBLE_TIME))
+		ccr_eligible_jobs_look(now);
 	ccr_owned_usage_count(&settings, e, now);
 	if (scoring) {
 		*standings = ccr_standings_make(
@@ -172,9 +217,12 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 				error("priority/ccr: out of memory, LSF's terms count 0 this time");
 		}
 		ccr_facts_site(&sources.site, &settings, now);
+		if (!settings.debug) /* the log shows more than the policy asks for */
+			sources.site.policy = e->cycle;
 		sources.standings = *standings;
 		sources.lsf = *lsf;
-		gather(&sources);
+		sources.groups_wanted = ccr_sources_want_groups(&sources.site);
+		score(e, &sources, faults);
 	}
 	ccr_duties_unlock();
 	unlock_slurmctld(s);
@@ -182,27 +230,16 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 
 static void cycle(time_t now, bool scoring)
 {
-	struct ccr_engine *e;
-	struct ccr_score_rule rule;
 	struct ccr_standings *standings = NULL;
 	struct ccr_lsf_table *lsf = NULL;
 	unsigned faults[CCR_COLUMNS] = {0};
 
 	if (scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
-	e = ccr_engine_now();
-	n_rows = 0;
-	look(now, scoring, &standings, &lsf);
+	look(now, scoring, &standings, &lsf, faults);
 	if (scoring) {
-		ccr_engine_rule(e, &settings, &rule);
-		for (size_t i = 0; i < n_rows; i++) {
-			ccr_scored_lsf(lsf, &rows[i], &arena, false);
-			ccr_scored_compute(e->cycle, &rule, &settings, &rows[i], &arena, faults);
-		}
-		store();
 		report(faults);
-		if (settings.debug)
-			log_rows();
+		log_scores();
 		if (standings)
 			ccr_engine_put_standings(standings, lsf);
 		else
@@ -301,9 +338,9 @@ void ccr_cycle_stop(void)
 	}
 	ccr_settings_free(&settings);
 	ccr_settings_free(&thread.next);
-	free(rows);
-	rows = NULL;
-	n_rows = room_rows = 0;
+	free(jobs);
+	jobs = NULL;
+	n_jobs = room_jobs = 0;
 	ccr_arena_free(&arena);
 }
 

@@ -78,11 +78,15 @@ void ccr_duties_reset(const struct ccr_settings *settings)
 		ccr_usage_reset();
 }
 
+static int use(void *job, void *window)
+{
+	ccr_usage_job(job, window);
+	return 0;
+}
+
 void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 {
 	struct ccr_usage_window w = window_now();
-	ccr_slurm_list_itr_t *it;
-	job_record_t *job;
 
 	if (!settings->with_dbd || !assoc_mgr_root_assoc || !assoc_mgr_assoc_list)
 		return;
@@ -93,10 +97,7 @@ void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 	if (w.last_ran && now > w.last_ran)
 		ccr_usage_decay(ccr_decay_over(w.decay_factor, difftime(now, w.last_ran)));
 	ccr_usage_pass_begin();
-	it = list_iterator_create(job_list);
-	while ((job = list_next(it)))
-		ccr_usage_job(job, &w);
-	list_iterator_destroy(it);
+	list_for_each(job_list, use, &w); /* an iterator takes the list's lock for each job */
 	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
 		error("priority/ccr: out of memory, fairshare stays as it was");
 	/*

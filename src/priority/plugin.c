@@ -126,6 +126,7 @@ static uint32_t score_now(job_record_t *job)
 	assoc_mgr_lock(&a);
 	e = ccr_engine_lock();
 	ccr_facts_site(&sources.site, &settings, time(NULL));
+	sources.groups_wanted = true;
 	ccr_arena_clear(&set_arena);
 	if (e) {
 		sources.standings = e->standings;

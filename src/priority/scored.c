@@ -69,8 +69,12 @@ static void swap_slot(double *var, struct ccr_slot *slot)
 
 struct slots {
 	const struct ccr_sources *sources;
-	struct ccr_slot *slot;
+	struct ccr_arena *arena;
+	size_t first;
 	int n;
+	uint16_t tier; /* of the partition before */
+	bool unsorted;
+	bool failed;
 };
 
 static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos, int index,
@@ -78,15 +82,52 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 {
 	struct slots *c = arg;
 	const struct ccr_facts_site *site = &c->sources->site;
-	double var[CCR_VAR_COUNT] = {0};
+	double var[CCR_VAR_COUNT];
+	struct ccr_slot *slot;
+	size_t at;
 
-	if (index < 0 || index >= c->n)
+	if (index < 0 || c->failed)
 		return;
-	ccr_facts_partition(site, job, part, var);
+	at = take_slots(c->arena, 1);
+	if (at == SIZE_MAX) {
+		c->failed = true;
+		return;
+	}
+	if (!index)
+		c->first = at;
+	if (part) {
+		c->unsorted = c->unsorted || (index && part->priority_tier > c->tier);
+		c->tier = part->priority_tier;
+	}
+	slot = &c->arena->slot[at];
+	memset(slot, 0, sizeof(*slot));
+	for (size_t i = 0; i < CCR_SLOT_VARS; i++)
+		var[slot_vars[i]] = 0;
+	ccr_facts_partition(site, part, var);
 	ccr_facts_qos(site, qos, var);
-	swap_slot(var, &c->slot[index]);
-	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
-	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
+	swap_slot(var, slot);
+	slot->tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
+	slot->lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
+	c->n++;
+}
+
+/* One slot for each pair of partition and QOS, partitions in slurmctld's order. */
+static bool gather_slots(const struct ccr_sources *sources, job_record_t *job,
+			 struct ccr_scored *out, struct ccr_arena *arena)
+{
+	struct slots c = {.sources = sources, .arena = arena};
+
+	ccr_slurm_each_slot(job, gather_slot, &c);
+	if (c.unsorted && !c.failed) {
+		/* Seldom: sorting takes memory and time, so it is not done before it is needed. */
+		ccr_slurm_sort_parts(job);
+		arena->n_slots -= (size_t)c.n;
+		c = (struct slots){.sources = sources, .arena = arena};
+		ccr_slurm_each_slot(job, gather_slot, &c);
+	}
+	out->slot = c.first;
+	out->n_slots = c.n;
+	return !c.failed;
 }
 
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
@@ -95,20 +136,22 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 	const struct ccr_facts_site *site = &sources->site;
 	const struct ccr_settings *s = site->settings;
 	const slurmdb_qos_rec_t *qos = ccr_slurm_job_qos(job);
-	const char *user = ccr_facts_user(job);
-	int n = ccr_slurm_slot_count(job);
 
 	memset(out, 0, sizeof(*out));
 	out->job_id = job->job_id;
 	out->nice = job->details->nice;
 	out->site = job->site_factor;
-	out->accrue = job->details->accrue_time;
 	out->threshold = qos && (qos->flags & QOS_FLAG_ENFORCE_USAGE_THRES);
 	ccr_facts_job(site, job, out->var, &out->extra);
-	ccr_facts_partition(site, job, job->part_ptr, out->var);
+	ccr_facts_size(site, job, job->part_ptr, out->var);
+	ccr_facts_partition(site, job->part_ptr, out->var);
 	ccr_facts_assoc(site, job, out->var);
-	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
-			   ccr_standings_owner(sources->standings, user), out->var);
+	if (sources->groups_wanted) {
+		const char *user = ccr_facts_user(job);
+
+		ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
+				   ccr_standings_owner(sources->standings, user), out->var);
+	}
 	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
@@ -118,18 +161,20 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 		out->extra.tres =
 		    ccr_tres_points(&s->tres, job, job->part_ptr, arena->tres + out->tres);
 	}
-	if (n > 0) {
-		struct slots c = {.sources = sources, .n = n};
+	return gather_slots(sources, job, out, arena);
+}
 
-		out->slot = take_slots(arena, (size_t)n);
-		if (out->slot == SIZE_MAX)
-			return false;
-		out->n_slots = n;
-		c.slot = arena->slot + out->slot;
-		memset(c.slot, 0, sizeof(*c.slot) * (size_t)n);
-		ccr_slurm_each_slot(job, gather_slot, &c);
+bool ccr_sources_want_groups(const struct ccr_facts_site *site)
+{
+	static const enum ccr_var theirs[] = {CCR_VAR_TARGET,	  CCR_VAR_USAGE,
+					      CCR_VAR_FS_DELTA,	  CCR_VAR_FINANCIAL,
+					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR};
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		if (ccr_facts_wanted(site, theirs[i]))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static void put_place(struct ccr_lsf_place place, double *var)
@@ -195,12 +240,6 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 		score_slot(policy, rule, s, &arena->slot[s->slot + (size_t)i]);
 }
 
-bool ccr_scored_fresh(const struct ccr_scored *s, const job_record_t *job)
-{
-	return job->details && job->details->nice == s->nice && job->site_factor == s->site &&
-	       job->details->accrue_time == s->accrue && ccr_slurm_slot_count(job) == s->n_slots;
-}
-
 /* priority_tres and tres_weights, allocated once and again only when their length changes. */
 static void store_tres(const struct ccr_settings *settings, const struct ccr_scored *s,
 		       const struct ccr_arena *arena, ccr_slurm_factors_t *f)
@@ -228,7 +267,7 @@ uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_
 	bool incr = (settings->flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
 	const double *p = s->score.points;
 	ccr_slurm_factors_t *f = job->prio_factors;
-	int count = 0;
+	uint32_t *slots;
 
 	if (!f)
 		f = job->prio_factors = xmalloc(sizeof(*f));
@@ -248,15 +287,12 @@ uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_
 			     ? settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR]
 			     : p[CCR_COL_FAIRSHARE];
 	store_tres(settings, s, arena, f);
-	if (s->n_slots) {
-		uint32_t *slots = ccr_slurm_slots(job, &count);
+	slots = ccr_slurm_slots(job, s->n_slots);
+	for (int i = 0; i < s->n_slots; i++) {
+		uint32_t priority = arena->slot[s->slot + (size_t)i].priority;
 
-		for (int i = 0; slots && i < count && i < s->n_slots; i++) {
-			uint32_t priority = arena->slot[s->slot + (size_t)i].priority;
-
-			if (!incr || slots[i] < priority)
-				slots[i] = priority;
-		}
+		if (!incr || slots[i] < priority)
+			slots[i] = priority;
 	}
 	return s->score.priority;
 }
