@@ -41,10 +41,12 @@ static struct {
 /* The thread's own. */
 static struct ccr_settings settings;
 static job_record_t **jobs; /* those to be scored, while the job lock is held */
-static size_t n_jobs, room_jobs;
+static job_record_t **seen; /* all jobs of the last walk: addresses to fetch, never to look at */
+static size_t n_jobs, n_seen, room_jobs;
 static struct ccr_scored *said; /* what is logged afterwards, with DebugFlags=Priority */
 static size_t n_said;
 static struct ccr_arena arena;
+static bool weights_kept; /* all records have the TRES weights of these settings */
 
 /* Priority 0 is a held job's; a priority set by hand stays. */
 static bool is_scored(const job_record_t *job)
@@ -56,24 +58,53 @@ static bool is_scored(const job_record_t *job)
 	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
 }
 
-static int collect(void *x, void *failed)
+/* Room for one job more in both lists; false: out of memory. */
+static bool more_room(void)
 {
+	size_t room = room_jobs * 2 + 1024;
+	job_record_t **a = realloc(jobs, room * sizeof(*a)), **b;
+
+	if (!a)
+		return false;
+	jobs = a;
+	b = realloc(seen, room * sizeof(*b));
+	if (!b)
+		return false;
+	memset(b + room_jobs, 0, (room - room_jobs) * sizeof(*b));
+	seen = b;
+	room_jobs = room;
+	return true;
+}
+
+#define LOOK_AHEAD 16
+
+struct collecting {
+	bool usage, scoring, failed;
+};
+
+/* Usage of those that run, a list of those that are to be scored, in one walk over the jobs. */
+static int collect(void *x, void *arg)
+{
+	struct collecting *c = arg;
 	job_record_t *job = x;
 
-	if (!is_scored(job))
-		return 0;
-	if (n_jobs == room_jobs) {
-		size_t room = room_jobs * 2 + 1024;
-		job_record_t **more = realloc(jobs, room * sizeof(*more));
+	if (n_seen == room_jobs && !more_room())
+		c->failed = true;
+	if (n_seen + LOOK_AHEAD < room_jobs) {
+		/* the job that was there last time; a wrong address costs nothing */
+		const job_record_t *then = seen[n_seen + LOOK_AHEAD];
 
-		if (!more) {
-			*(bool *)failed = true;
-			return -1;
-		}
-		jobs = more;
-		room_jobs = room;
+		__builtin_prefetch(&then->job_state);
+		__builtin_prefetch(&then->details);
+		__builtin_prefetch(&then->priority);
 	}
-	jobs[n_jobs++] = job;
+	if (c->usage)
+		ccr_duties_usage_job(job);
+	if (n_seen == room_jobs)
+		return 0;
+	seen[n_seen++] = job;
+	if (c->scoring && is_scored(job))
+		jobs[n_jobs++] = job;
 	return 0;
 }
 
@@ -115,12 +146,10 @@ static void fetch_parts(const job_record_t *job)
 static void score(struct ccr_engine *e, const struct ccr_sources *sources, unsigned *faults)
 {
 	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0, failed = false;
+	static struct ccr_scored s; /* this thread's alone */
 	struct ccr_score_rule rule;
-	struct ccr_scored s;
 
 	ccr_engine_rule(e, &settings, &rule);
-	n_jobs = 0;
-	list_for_each(job_list, collect, &failed);
 	if (settings.debug)
 		said = calloc(n_jobs, sizeof(*said)); /* without memory nothing is logged */
 	for (size_t i = 0; i < n_jobs; i++) {
@@ -138,7 +167,7 @@ static void score(struct ccr_engine *e, const struct ccr_sources *sources, unsig
 		}
 		ccr_scored_lsf(sources->lsf, &s, &arena, false);
 		ccr_scored_compute(e->cycle, &rule, &settings, &s, &arena, faults);
-		priority = ccr_scored_store(&settings, &s, &arena, job);
+		priority = ccr_scored_store(sources, &s, &arena, job);
 		if (!incr || job->priority < priority)
 			job->priority = priority;
 		if (said)
@@ -188,6 +217,7 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	    .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
 	struct ccr_engine *e = ccr_engine_now();
 	struct ccr_sources sources = {0};
+	struct collecting c = {.scoring = scoring};
 
 	lock_slurmctld(s);
 	if (!ccr_fit()) {
@@ -201,8 +231,14 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 		ccr_duties_reset(&settings);
 		ccr_owned_usage_reset(now);
 	}
-	if (scoring)
-		ccr_duties_usage(&settings, now);
+	n_jobs = n_seen = 0;
+	if (scoring) {
+		c.usage = ccr_duties_usage_begin(&settings, now);
+		list_for_each(job_list, collect, &c);
+		ccr_duties_usage_end(&settings);
+		if (c.failed)
+			error("priority/ccr: out of memory, not all jobs are scored this time");
+	}
 	if (ccr_policy_uses(e->cycle, CCR_VAR_ELIGIBLE_TIME))
 		ccr_eligible_jobs_look(now);
 	ccr_owned_usage_count(&settings, e, now);
@@ -221,6 +257,8 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 			sources.site.policy = e->cycle;
 		sources.standings = *standings;
 		sources.lsf = *lsf;
+		sources.weights_kept = weights_kept;
+		weights_kept = true;
 		sources.groups_wanted = ccr_sources_want_groups(&sources.site);
 		score(e, &sources, faults);
 	}
@@ -260,6 +298,7 @@ static bool take_orders(bool *relearn)
 	if (now && thread.next.conf_path) {
 		ccr_settings_free(&settings);
 		settings = thread.next;
+		weights_kept = false;
 		memset(&thread.next, 0, sizeof(thread.next));
 	}
 	return now;
@@ -339,8 +378,9 @@ void ccr_cycle_stop(void)
 	ccr_settings_free(&settings);
 	ccr_settings_free(&thread.next);
 	free(jobs);
-	jobs = NULL;
-	n_jobs = room_jobs = 0;
+	free(seen);
+	jobs = seen = NULL;
+	n_jobs = n_seen = room_jobs = 0;
 	ccr_arena_free(&arena);
 }
 

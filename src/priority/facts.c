@@ -83,7 +83,7 @@ void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, d
 	uint64_t mem = 0;
 
 	if (d->accrue_time && site->now > d->accrue_time)
-		waited = difftime(site->now, d->accrue_time);
+		waited = (double)(site->now - d->accrue_time);
 	if (job->tres_req_cnt && job->tres_req_cnt[TRES_ARRAY_MEM] != NO_CONSUME_VAL64)
 		mem = job->tres_req_cnt[TRES_ARRAY_MEM];
 	var[CCR_VAR_NODES] = d->min_nodes;
@@ -125,8 +125,10 @@ void ccr_facts_size(const struct ccr_facts_site *site, const job_record_t *job,
 
 void ccr_facts_partition(const struct ccr_facts_site *site, const part_record_t *part, double *var)
 {
-	if (!part)
+	if (!part) {
+		var[CCR_VAR_QUEUE_PRIORITY] = var[CCR_VAR_PARTITION_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_QUEUE_PRIORITY] = part->priority_job_factor;
 	var[CCR_VAR_PARTITION_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_PART
 					    ? part->priority_job_factor
@@ -142,8 +144,10 @@ const char *ccr_facts_user(const job_record_t *job)
 
 void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q, double *var)
 {
-	if (!q || !q->usage || !q->priority)
+	if (!q || !q->usage || !q->priority) {
+		var[CCR_VAR_QOS_PRIORITY] = var[CCR_VAR_QOS_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_QOS_PRIORITY] = q->priority;
 	var[CCR_VAR_QOS_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_QOS
 				      ? (double)q->priority
@@ -155,8 +159,10 @@ void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job,
 	slurmdb_assoc_rec_t *a = job->assoc_ptr;
 
 	ccr_facts_qos(site, ccr_slurm_job_qos(job), var);
-	if (!a || !a->usage)
+	if (!a || !a->usage) {
+		var[CCR_VAR_ASSOC_FACTOR] = var[CCR_VAR_FS_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
 					? (double)a->priority
 					: a->usage->priority_norm;

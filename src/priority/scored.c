@@ -69,6 +69,7 @@ static void swap_slot(double *var, struct ccr_slot *slot)
 
 struct slots {
 	const struct ccr_sources *sources;
+	const slurmdb_qos_rec_t *qos; /* the job's own */
 	struct ccr_arena *arena;
 	size_t first;
 	int n;
@@ -100,29 +101,37 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		c->tier = part->priority_tier;
 	}
 	slot = &c->arena->slot[at];
-	memset(slot, 0, sizeof(*slot));
+	slot->lsf = NULL;
+	c->n++;
+	slot->main = part == job->part_ptr && qos == c->qos;
+	if (slot->main)
+		return;
 	for (size_t i = 0; i < CCR_SLOT_VARS; i++)
 		var[slot_vars[i]] = 0;
 	ccr_facts_partition(site, part, var);
 	ccr_facts_qos(site, qos, var);
 	swap_slot(var, slot);
-	slot->tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
-	slot->lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
-	c->n++;
+	slot->tres = site->settings->tres.count
+			 ? ccr_tres_points(&site->settings->tres, job, part, NULL)
+			 : 0;
+	if (c->sources->lsf)
+		slot->lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
 }
 
 /* One slot for each pair of partition and QOS, partitions in slurmctld's order. */
 static bool gather_slots(const struct ccr_sources *sources, job_record_t *job,
 			 struct ccr_scored *out, struct ccr_arena *arena)
 {
-	struct slots c = {.sources = sources, .arena = arena};
+	const struct slots fresh = {
+	    .sources = sources, .qos = ccr_slurm_job_qos(job), .arena = arena};
+	struct slots c = fresh;
 
 	ccr_slurm_each_slot(job, gather_slot, &c);
 	if (c.unsorted && !c.failed) {
 		/* Seldom: sorting takes memory and time, so it is not done before it is needed. */
 		ccr_slurm_sort_parts(job);
 		arena->n_slots -= (size_t)c.n;
-		c = (struct slots){.sources = sources, .arena = arena};
+		c = fresh;
 		ccr_slurm_each_slot(job, gather_slot, &c);
 	}
 	out->slot = c.first;
@@ -137,7 +146,7 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 	const struct ccr_settings *s = site->settings;
 	const slurmdb_qos_rec_t *qos = ccr_slurm_job_qos(job);
 
-	memset(out, 0, sizeof(*out));
+	out->has_tres = false;
 	out->job_id = job->job_id;
 	out->nice = job->details->nice;
 	out->site = job->site_factor;
@@ -152,7 +161,8 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 		ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
 				   ccr_standings_owner(sources->standings, user), out->var);
 	}
-	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
+	out->lsf = sources->lsf ? ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr) : NULL;
+	out->extra.tres = 0;
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
 		if (out->tres == SIZE_MAX)
@@ -193,6 +203,8 @@ void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_
 	for (int i = 0; i < s->n_slots; i++) {
 		struct ccr_slot *slot = &arena->slot[s->slot + (size_t)i];
 
+		if (slot->main)
+			continue;
 		swap_slot(s->var, slot);
 		put_place(ccr_lsf_rows_place(lsf, slot->lsf, s->job_id, join), s->var);
 		swap_slot(s->var, slot);
@@ -211,6 +223,10 @@ static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *r
 	double factor[CCR_COLUMNS];
 	struct ccr_score score;
 
+	if (slot->main) {
+		slot->priority = s->score.priority;
+		return;
+	}
 	swap_slot(s->var, slot);
 	ccr_policy_eval(policy, s->var, factor, ignored);
 	swap_slot(s->var, slot);
@@ -241,12 +257,14 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 }
 
 /* priority_tres and tres_weights, allocated once and again only when their length changes. */
-static void store_tres(const struct ccr_settings *settings, const struct ccr_scored *s,
+static void store_tres(const struct ccr_sources *sources, const struct ccr_scored *s,
 		       const struct ccr_arena *arena, ccr_slurm_factors_t *f)
 {
+	const struct ccr_settings *settings = sources->site.settings;
 	uint32_t n = s->has_tres ? (uint32_t)settings->tres.tres_cnt : 0;
+	bool kept = sources->weights_kept;
 
-	if (f->tres_cnt != n || (n && !f->priority_tres)) {
+	if (f->tres_cnt != n || (n && (!f->priority_tres || !f->tres_weights))) {
 		xfree(f->priority_tres);
 		xfree(f->tres_weights);
 		f->tres_cnt = n;
@@ -254,16 +272,18 @@ static void store_tres(const struct ccr_settings *settings, const struct ccr_sco
 			f->priority_tres = xcalloc(n, sizeof(double));
 			f->tres_weights = xcalloc(n, sizeof(double));
 		}
+		kept = false;
 	}
-	if (n) {
+	if (n)
 		memcpy(f->priority_tres, arena->tres + s->tres, n * sizeof(double));
+	if (n && !kept)
 		memcpy(f->tres_weights, settings->weight_tres, n * sizeof(double));
-	}
 }
 
-uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_scored *s,
 			  const struct ccr_arena *arena, job_record_t *job)
 {
+	const struct ccr_settings *settings = sources->site.settings;
 	bool incr = (settings->flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
 	const double *p = s->score.points;
 	ccr_slurm_factors_t *f = job->prio_factors;
@@ -286,7 +306,7 @@ uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_
 	f->priority_fs = s->threshold
 			     ? settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR]
 			     : p[CCR_COL_FAIRSHARE];
-	store_tres(settings, s, arena, f);
+	store_tres(sources, s, arena, f);
 	slots = ccr_slurm_slots(job, s->n_slots);
 	for (int i = 0; i < s->n_slots; i++) {
 		uint32_t priority = arena->slot[s->slot + (size_t)i].priority;

@@ -21,6 +21,7 @@ struct ccr_slot {
 	double var[CCR_SLOT_VARS]; /* see swap_slot() */
 	double tres;		   /* weighted sum in that partition */
 	struct ccr_lsf_pair *lsf;
+	bool main; /* the pair that the job's own score is of */
 	uint32_t priority;
 };
 
@@ -56,13 +57,15 @@ struct ccr_sources {
 	const struct ccr_standings *standings; /* NULL: none, all group terms are 0 */
 	struct ccr_lsf_table *lsf;	       /* NULL: not asked for */
 	bool groups_wanted;		       /* ccr_sources_want_groups() */
+	bool weights_kept; /* the records have the present TRES weights already */
 };
 
 /* Does the policy read anything that the standings know? */
 bool ccr_sources_want_groups(const struct ccr_facts_site *site);
 
 /*
- * Gathers a pending job. Locks: job W, node R, part R,
+ * Gathers a pending job into *out, all 0 before the first use: what the policy does not ask for is
+ * not touched. Locks: job W, node R, part R,
  * assoc_mgr assoc R and qos R. False: out of memory.
  */
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
@@ -84,7 +87,7 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
  * Writes the columns to the job's record and returns its priority, which the caller stores (or
  * hands back to slurmctld). Slots are written here. Job W, part R.
  */
-uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_scored *s,
 			  const struct ccr_arena *arena, job_record_t *job);
 
 #endif
