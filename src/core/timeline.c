@@ -270,6 +270,8 @@ void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node, const stru
 
 	if (*last != UINT32_MAX) {
 		b = &tl->node[*last];
+		/* padding that differs costs the shortcut, nothing else */
+		/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 		if (!memcmp(&a->total, &b->total, sizeof(a->total)) &&
 		    a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
 		    !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type)))
