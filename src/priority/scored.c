@@ -183,7 +183,8 @@ bool ccr_sources_want_groups(const struct ccr_facts_site *site)
 {
 	static const enum ccr_var theirs[] = {CCR_VAR_TARGET,	  CCR_VAR_USAGE,
 					      CCR_VAR_FS_DELTA,	  CCR_VAR_FINANCIAL,
-					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR};
+					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR,
+					      CCR_VAR_QOS_USAGE};
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
 		if (ccr_facts_wanted(site, theirs[i]))
