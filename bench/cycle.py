@@ -1,114 +1,143 @@
 #!/usr/bin/python3
-"""What testing a long queue costs: 256 nodes of 8 GPUs, all busy, and many blocked jobs.
+"""What a cycle costs: processor time of slurmctld's decay thread for a pass over 15,000 pending
+jobs, 10,000 of them in two partitions, under priority/multifactor and priority/ccr in turn, in the
+same run on the same queue; and of the whole slurmctld for one sprio.
 
-usage: bench/cycle.py [--jobs 10000] [--kinds 100] [--nodes 256]
+    bench/cycle.py [--jobs 15000] [--cycles 15] [--preset multifactor] [--perf FILE]
 
-One slurmctld after the other on the same machine: (1) sched/backfill with the stock plugin, (2) the
-main cycle going on behind blocked jobs (bf_min_prio_reserve) with the stock plugin, (3) the same
-with the gate, bookings included. The nodes are powered down "cloud" nodes, which slurmctld
-allocates without a slurmd. Cycles and depth are sdiag's, processor time that of the thread."""
+Prints a table and the ratios. Needs a build (build/, or CCR_BUILD_DIR) and the packages of
+scripts/deps. The queue is made once; each plugin starts from the same saved state. Processor time,
+not time on a clock: what else the machine does matters little."""
 import argparse
 import os
-import re
+import statistics
+import subprocess
 import sys
 import time
 
-REPO = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "cluster"))
 from ccrcluster import Cluster, Nodes  # noqa: E402
+from mfcommon import fast_cycle  # noqa: E402
 
-COMMON = ("default_queue_depth=1000000,sched_interval=4,batch_sched_delay=1,defer,defer_batch,"
-          "bf_max_job_test=1000000,bf_continue,bf_window=4320,bf_resolution=60,bf_interval={bf}")
-VARIANTS = [
-    ("sched/backfill, stock select", False, COMMON.format(bf=3) + ",bf_max_time=120"),
-    ("main cycle going on, stock select", False,
-     COMMON.format(bf=100000) + ",bf_min_prio_reserve=4294967295"),
-    ("main cycle going on, the gate", True,
-     COMMON.format(bf=100000) + ",bf_min_prio_reserve=4294967295"),
-]
-
-
-def sdiag(c):
-    text = c.run("sdiag").stdout
-    main, backfill = text.split("Backfilling stats", 1) if "Backfilling stats" in text else (text, "")
-    def find(part, title):
-        hit = re.search(rf"{title}:\s+(\d+)", part)
-        return int(hit.group(1)) if hit else 0
-    return {"cycles": find(main, "Total cycles"), "mean": find(main, "Mean cycle"),
-            "depth": find(main, "Mean depth cycle"), "bf_cycles": find(backfill, "Total cycles"),
-            "bf_mean": find(backfill, "Mean cycle"),
-            "bf_depth_mean": find(backfill, r"Depth Mean \(try depth\)")}
+PER_ARRAY = 1000
+POLICY = {"version": 1}
+CONF = {
+    "AccountingStorageEnforce": "associations,limits,qos", "PriorityDecayHalfLife": "7-0",
+    "PriorityWeightAge": 10000, "PriorityWeightAssoc": 500, "PriorityWeightFairshare": 100000,
+    "PriorityWeightJobSize": 3000, "PriorityWeightPartition": 1000, "PriorityWeightQOS": 2000,
+    "PriorityWeightTRES": "CPU=1000,Mem=2000,GRES/gpu=3000", "PriorityMaxAge": "7-0",
+    "PriorityParameters": "ccr_calc_seconds=1", "SchedulerParameters": "sched_interval=3600,defer,"
+    "bf_interval=3600,default_queue_depth=1", "MaxJobCount": 100000,
+}
+ACCOUNTS = {f"a{i}": {"Fairshare": 10 + i, "users": ["games", "man", "lp", "mail", "news"]}
+            for i in range(8)}
 
 
-def thread_cpu(c, name):
-    """Seconds of processor time of slurmctld's threads of that name: other work on the machine
-    does not count."""
-    total = 0
-    base = f"/proc/{c.pids['slurmctld']}/task"
-    for task in os.listdir(base):
-        with open(f"{base}/{task}/comm") as comm, open(f"{base}/{task}/schedstat") as stat:
-            if comm.read().strip() == name:
-                total += int(stat.read().split()[0]) / 1e9
-    return total
+def make_queue(c, jobs):
+    """Arrays, each taken apart into records by a change of its tasks' nice values."""
+    blocker = c.sbatch("sleep 36000", ntasks=32, user="games", account="a0", time=900)
+    c.wait_state(blocker)
+    arrays = []
+    for i in range(jobs // PER_ARRAY):
+        arrays.append(c.sbatch(
+            "true", user=("games", "man", "lp", "mail", "news")[i % 5], account=f"a{i % 8}",
+            array=f"0-{PER_ARRAY}", ntasks=1 + i, mem=500,
+            partition="p" if 3 * i < jobs // PER_ARRAY else "p,q", gres="gpu:1" if i % 2 else None))
+    for array in arrays:
+        for first in range(0, PER_ARRAY, 250):
+            c.run("scontrol", "update", f"JobId={array}_[{first}-{first + 249}]",
+                  f"Nice={1 + first}")
+    # The scheduler must have seen a job before sprio shows it.
+    c.conf["SchedulerParameters"] = "default_queue_depth=100000,bf_interval=3600"
+    c.write_conf()
+    c.reconfigure()
+    c.wait_for(lambda: len(set(c.run("sprio", "-h", "-o", "%i").stdout.split())) >= jobs, 300,
+               what="a queue that is seen", every=2)
 
 
-def measure(name, gate, sched, args):
-    c = Cluster(nodes=[Nodes(count=args.nodes, cpus=32, gpus="a100:8", real=False)], auth="none",
-                priority_type="priority/basic", plugins=("select",) if gate else (),
-                conf={"SchedulerParameters": sched, "MaxJobCount": 200000, "DefMemPerCPU": 10},
-                policy={"version": 1, "preset": "ccr", "default_group": "all",
-                        "groups": {"all": {"target": 100}},
-                        "backfill": {"depth": args.depth, "window": "30d"}})
-    submit = os.path.join(c.build, "bench", "bench_submit")
-    try:
-        c.start()
-        c.run(submit, str(args.nodes), "0")
-        c.wait_for(lambda: len(c.run("squeue", "-h", "-t", "R,CF").stdout.splitlines())
-                   == args.nodes, timeout=300, what="a full machine")
-        c.run("scontrol", "update", "PartitionName=p", "State=DOWN")
-        print(c.run(submit, str(args.jobs), str(args.kinds), timeout=900).stdout.strip(), end="; ",
-              flush=True)
-        c.run("scontrol", "update", "PartitionName=p", "State=UP")
-        if os.geteuid() == 0:  # other work on the machine is not to show
-            for task in os.listdir(f"/proc/{c.pids['slurmctld']}/task"):
-                os.setpriority(os.PRIO_PROCESS, int(task), -19)
-        backfill = not gate and "bf_min_prio" not in sched
-        thread = "bckfl" if backfill else "sched_agent"
-        time.sleep(args.settle)
-        c.run("sdiag", "-r")
-        cpu, start = thread_cpu(c, thread), time.time()
-        cycles = "bf_cycles" if backfill else "cycles"
-        c.wait_for(lambda: sdiag(c)[cycles] >= args.cycles, timeout=args.wait, every=0.5,
-                   what=f"{args.cycles} cycles")
-        d, cpu = sdiag(c), thread_cpu(c, thread) - cpu
-        n = max(d[cycles], 1)
-        depth = d["bf_depth_mean" if backfill else "depth"]
-        wall = d["bf_mean" if backfill else "mean"] / 1e6
-        print(f"{name:<36} {depth:>6} jobs a cycle in {wall:7.3f} s by sdiag ({cpu / n:7.3f} s of "
-              f"processor time, {1e6 * cpu / n / max(depth, 1):8.1f} us a job), {n} cycles in "
-              f"{time.time() - start:.0f} s", flush=True)
-        return cpu / n / max(depth, 1)
-    finally:
-        c.stop()
+def cpu_of(pid):
+    """Processor seconds of a process, its ended threads included."""
+    return time.clock_gettime((~pid) << 3 | 2)
+
+
+def decay_thread(pid):
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/comm") as comm:
+            if comm.read().strip() == "decay":
+                return int(tid)
+    raise SystemExit("no decay thread")
+
+
+def thread_cpu(pid, tid):
+    with open(f"/proc/{pid}/task/{tid}/schedstat") as stat:
+        return int(stat.read().split()[0]) / 1e9
+
+
+def measure(c, plugin, cycles, perf=None):
+    """{"cycle": s, "sprio": s}: medians."""
+    c.priority_type = f"priority/{plugin}"
+    c.conf["SchedulerParameters"] = CONF["SchedulerParameters"]
+    c.write_conf()
+    c.start_slurmctld()
+    pid = c.pids["slurmctld"]
+    state = f"{c.root}/state/priority_last_decay_ran"
+    tid = decay_thread(pid)
+
+    def next_cycle():
+        before = os.stat(state).st_mtime_ns if os.path.exists(state) else 0
+        c.wait_for(lambda: os.path.exists(state) and os.stat(state).st_mtime_ns != before, 60,
+                   what="a cycle", every=0.005, daemon="slurmctld")
+        time.sleep(0.3)  # until it sleeps again
+    next_cycle()
+    next_cycle()
+    profile = perf and subprocess.Popen(["perf", "record", "-q", "-g", "-t", str(tid), "-o",
+                                         f"{perf}.{plugin}"])
+    times = []
+    for _ in range(cycles):
+        before = thread_cpu(pid, tid)
+        next_cycle()
+        times.append(thread_cpu(pid, tid) - before)
+    if profile:
+        profile.terminate()
+        profile.wait()
+    sprio = []
+    for _ in range(max(5, cycles // 3)):
+        next_cycle()
+        before = cpu_of(pid) - thread_cpu(pid, tid)
+        rows = c.run("sprio", "-h", "-o", "%i %Y").stdout.count("\n")
+        sprio.append(cpu_of(pid) - thread_cpu(pid, tid) - before)
+    c.stop_slurmctld()
+    return {"cycle": statistics.median(times), "sprio": statistics.median(sprio), "rows": rows}
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--jobs", type=int, default=10000)
-    p.add_argument("--kinds", type=int, default=96, help="different requests among them")
-    p.add_argument("--nodes", type=int, default=256)
-    p.add_argument("--depth", type=int, default=10, help="bookings")
-    p.add_argument("--cycles", type=int, default=3)
-    p.add_argument("--wait", type=int, default=300)
-    p.add_argument("--settle", type=int, default=5, help="seconds before it is measured")
-    p.add_argument("--only", type=int, help="one variant, 0 to 2")
-    args = p.parse_args()
-    print(f"{args.nodes} nodes x 8 GPUs busy, {args.jobs} blocked jobs of {args.kinds} kinds, depth "
-          f"{args.depth}")
-    got = [measure(*v, args) for i, v in enumerate(VARIANTS) if args.only in (None, i)]
-    if len(got) == 3 and all(got):
-        print(f"per tested job, gate / stock backfill: {got[2] / got[0]:.5f}; "
-              f"gate / main cycle with the stock plugin: {got[2] / got[1]:.4f}")
+    args = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    args.add_argument("--jobs", type=int, default=15000)
+    args.add_argument("--cycles", type=int, default=15)
+    args.add_argument("--preset", default="multifactor")
+    args.add_argument("--perf", help="also record the thread with perf, into FILE.PLUGIN")
+    args = args.parse_args()
+    c = Cluster(nodes=[Nodes(count=1, cpus=32, mem=64000, gpus="a100:4")],
+                partitions={"p": "Nodes=ALL Default=YES State=UP PriorityJobFactor=10",
+                            "q": "Nodes=ALL State=UP PriorityJobFactor=30"},
+                conf=dict(CONF), dbd=True, auth="none", accounts=ACCOUNTS, plugins=("priority",),
+                policy={**POLICY, "preset": args.preset}, ctld_env=fast_cycle(1500))
+    try:
+        c.start()
+        make_queue(c, args.jobs)
+        c.stop_slurmctld()
+        got = {p: measure(c, p, args.cycles, args.perf) for p in ("multifactor", "ccr")}
+    finally:
+        c.stop()
+    stock, ours = got["multifactor"], got["ccr"]
+    print(f"{args.jobs} pending jobs, {stock['rows']} rows of sprio; preset {args.preset}; "
+          f"medians of {args.cycles} cycles")
+    print(f"{'':10}{'multifactor':>14}{'ccr':>14}{'ratio':>8}")
+    for what in ("cycle", "sprio"):
+        print(f"{what:10}{1000 * stock[what]:>11.1f} ms{1000 * ours[what]:>11.1f} ms"
+              f"{ours[what] / stock[what]:>8.2f}")
+    assert stock["rows"] == ours["rows"], f"sprio shows {ours['rows']} rows under ccr"
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Suite:
         self.counts = counts  # a build that worked is no test that passed
         self.passed, self.failed, self.skipped = [], [], []  # names; (name, text); (name, why)
         self.began = time.monotonic()
+        self.slurm = None  # the version whose daemons it ran on
 
     def case(self, name, text):
         """One check that is a command: text is None if it passed, else what it said."""
@@ -146,15 +147,18 @@ def sanitized():
 def lint(quick):
     suite = Suite("lint")
     sources = tracked("src/*.[ch]", "tests/*.[ch]", "bench/*.[ch]", "examples/*.[ch]")
-    commands = os.path.join(OUT, "compile_commands.json")
 
     def check(name, *argv):
         code, text = run(name, *argv)
         suite.case(name, None if code == 0 else text)
     check("clang-format", "clang-format-14", "--dry-run", "-Werror", *sources)
-    check("cppcheck", "cppcheck", "-q", "--enable=warning,performance,portability",
-          "--inline-suppr", "--suppress=missingIncludeSystem", "--error-exitcode=1",
-          f"--project={commands}", "--file-filter=*/src/*")
+    # uthash's macros have to be known, and nothing else of the system's headers
+    include = os.path.join(LOG, "include")
+    os.makedirs(include)
+    os.symlink("/usr/include/uthash.h", os.path.join(include, "uthash.h"))
+    check("cppcheck", "cppcheck", "-q", "-j2", "--std=c11", "-D_GNU_SOURCE", "-Isrc",
+          f"-I{include}", "--enable=warning,performance,portability", "--inline-suppr",
+          "--error-exitcode=1", "src")
     if not quick:
         check("clang-tidy", "bash", "-c", 'printf "%s\\n" "$@" | xargs -P "$(nproc)" -n 4 '
               f"clang-tidy-14 --quiet -p {shlex.quote(OUT)}", "sh", *tracked("src/*.c"))
@@ -170,24 +174,71 @@ def lint(quick):
     return suite
 
 
-def cluster(quick, pattern, every_version):
-    """pytest: the cluster tests and whatever else of tests/ is Python."""
-    suite = Suite("pytest")
-    result = os.path.join(OUT, "pytest.xml")
-    argv = [sys.executable, "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
-            f"--junitxml={result}", "-p", "no:cacheprovider", "tests"]
+def slurm_version(*slurmctld):
+    """What a slurmctld says that it is, e.g. "22.05.8"."""
+    code, text = run("version", *slurmctld, "-V")
+    return text.split()[-1] if code == 0 and text.split() else "unknown"
+
+
+def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/sbin"):
+    """The cluster tests and whatever else of tests/ is Python, with the plugins of a build folder;
+    prefix is put before the command, slurm is the folder of slurmctld."""
+    suite = Suite(name)
+    suite.slurm = slurm_version(*prefix, os.path.join(slurm, "slurmctld"))
+    result = os.path.join(LOG, name + ".xml")
+    argv = [*prefix, "env", f"CCR_BUILD_DIR={folder}", "PYTHONDONTWRITEBYTECODE=1",
+            "/usr/bin/python3", "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
+            f"--junitxml={result}", "-p", "no:cacheprovider", tests]
     if quick:
         argv += ["-m", "not slow"]
     if pattern:
         argv += ["-k", pattern]
-    env = {"CCR_BUILD_DIR": OUT, "PYTHONDONTWRITEBYTECODE": "1"}
-    if every_version:
-        env["CCR_ALL_VERSIONS"] = "1"
-    code, text = run("pytest", *argv, env=env, timeout=4500)
+    code, text = run(name, *argv, timeout=4500)
     suite.junit(result)
     if code not in (0, 5) and not suite.failed:  # 5: nothing was selected
         suite.case("pytest", text)
     return suite
+
+
+def debian13(quick, pattern):
+    """The plugins built for the Slurm of Debian 13, and the cluster tests on its daemons."""
+    prepared = Suite("debian13", counts=False)
+    answers = []
+    for command in (["scripts/debian-root", "path"], ["scripts/debian-root", "version"],
+                    ["slurm_headers/fetch.sh", "", "trixie"]):
+        if not command[1]:
+            command[1] = answers[1]
+        code, text = run("debian13-prepare", *command)
+        if code:
+            prepared.case(" ".join(command), text)
+            yield prepared
+            return
+        answers.append(text.strip().splitlines()[-1])
+    _, version, source = answers
+    folder = OUT + "-debian13"
+    built = build("debian13", folder, f"-Dslurm_source={source}", "-Dtests=false",
+                  f"-Dslurm_version={version.partition('-')[0]}")
+    yield built
+    if not built.failed:
+        # there is no compiler in there
+        code, text = run("debian13-wrong", "tests/versions/wrong_headers.py", folder)
+        if code:
+            prepared.case("wrong_headers.py", text)
+            yield prepared
+        yield pytest("pytest-13", folder, quick, pattern, ["scripts/debian-root", "run"],
+                     "tests/cluster")
+
+
+def pair(source, prefix, quick, pattern):
+    """The same for any Slurm of which both are at hand: the source, and daemons made of just it."""
+    folder = OUT + "-pair"
+    built = build("pair", folder, f"-Dslurm_source={source}", f"-Dslurm_prefix={prefix}",
+                  "-Dtests=false")
+    yield built
+    if not built.failed:
+        yield pytest("pytest-pair", folder, quick, pattern,
+                     ["env", f"CCR_SLURM_PREFIX={prefix}"], "tests/cluster",
+                     os.path.join(prefix, "sbin"))
 
 
 def main():
@@ -195,7 +246,11 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("-k", metavar="WORD", default="")
+    parser.add_argument("--slurm-source", metavar="DIR")
+    parser.add_argument("--slurm-prefix", metavar="DIR")
     args = parser.parse_args()
+    if bool(args.slurm_source) != bool(args.slurm_prefix):
+        parser.error("--slurm-source and --slurm-prefix belong together")
     shutil.rmtree(LOG, ignore_errors=True)
     os.makedirs(LOG)
     suites = []
@@ -214,13 +269,31 @@ def main():
                           "-Dplugins=disabled", "-Dbuildtype=debug",
                           "-Dc_args=-fno-sanitize-recover=all")):
                 done(sanitized())
-        done(cluster(args.quick, args.k, args.all))
+        done(pytest("pytest", OUT, args.quick, args.k))
+        if args.all:
+            for suite in debian13(args.quick, args.k):
+                done(suite)
+        if args.slurm_source:
+            for suite in pair(os.path.abspath(args.slurm_source),
+                              os.path.abspath(args.slurm_prefix), args.quick, args.k):
+                done(suite)
 
     skipped = [item for suite in suites for item in suite.skipped]
+    if args.quick:
+        skipped.append(("sanitizers, clang-tidy, slow tests", "left out by --quick"))
+    if not args.all:
+        skipped.append(("Slurm 24.11.5 of Debian 13", "runs with ./check --all"))
+    if not args.slurm_source:
+        skipped.append(("Slurm 26.05", "no Debian has its source and daemons of one release: runs "
+                        "with ./check --slurm-source DIR --slurm-prefix DIR"))
     if skipped:
         print("Skipped:")
         for name, why in skipped:
             print(f"  {name}: {why.strip().splitlines()[0] if why.strip() else 'no reason given'}")
+    for suite in suites:
+        if suite.slurm:
+            print(f"Slurm {suite.slurm:9}: {len(suite.passed)} passed, {len(suite.failed)} failed, "
+                  f"{len(suite.skipped)} skipped")
     passed = sum(len(s.passed) for s in suites)
     failed = sum(len(s.failed) for s in suites)
     print(f"{passed} passed, {failed} failed, {len(skipped)} skipped", flush=True)
@@ -228,4 +301,12 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, interrupt)  # what is running is ended as with Ctrl-C
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

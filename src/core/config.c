@@ -1,7 +1,6 @@
 /* config - see config.h */
 #include "core/config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,7 @@
 #include "core/json.h"
 #include "core/presets.h"
 
-#define FORMULA_MAX   4096
-#define BASE_MAX      INT64_C(2147483647)
-#define AN_EXPRESSION "an expression as a text, such as \"queue_minutes\""
+#define BASE_MAX INT64_C(2147483647)
 
 static int read_text(struct ccr__reader *r, const char *text, size_t len);
 
@@ -29,7 +26,7 @@ const char *const *ccr_config_presets(void)
 const char *ccr_config_preset_text(const char *name, size_t *len)
 {
 	for (const struct ccr__preset *p = ccr__presets; p->name; p++) {
-		if (strcmp(p->name, name))
+		if (strcmp(p->name, name) != 0)
 			continue;
 		if (len)
 			*len = p->len;
@@ -68,151 +65,6 @@ static int read_preset(struct ccr__reader *r, const struct ccr__value *v)
 	return read_text(&inner, text, len);
 }
 
-/* --- policy --- */
-
-static void formula_clear(struct ccr_formula *f)
-{
-	free(f->text);
-	free(f->where);
-	memset(f, 0, sizeof(*f));
-}
-
-static int read_formula(struct ccr__reader *r, const struct ccr__value *v, struct ccr_formula *f)
-{
-	int rc;
-
-	formula_clear(f);
-	f->line = v->line;
-	f->preset = r->preset;
-	rc = ccr__text(r, v, FORMULA_MAX, AN_EXPRESSION, &f->text);
-	if (!rc)
-		rc = ccr__copy(r, r->name, &f->where);
-	return rc;
-}
-
-static int read_column(struct ccr__reader *r, const struct ccr__value *v, void *into, int column)
-{
-	struct ccr_config *c = into;
-
-	return read_formula(r, v, &c->column[column]);
-}
-
-static const struct ccr__key policy_keys[] = {
-    {"age", read_column, CCR_COL_AGE},
-    {"assoc", read_column, CCR_COL_ASSOC},
-    {"fairshare", read_column, CCR_COL_FAIRSHARE},
-    {"jobsize", read_column, CCR_COL_JOBSIZE},
-    {"partition", read_column, CCR_COL_PARTITION},
-    {"qos", read_column, CCR_COL_QOS},
-    {"site", read_column, CCR_COL_SITE},
-};
-
-static int read_policy(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
-{
-	(void)arg;
-	return ccr__object(r, v, "an object with an expression for each column", policy_keys,
-			   CCR__COUNT(policy_keys), into);
-}
-
-static int read_job_sort(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
-{
-	(void)into;
-	(void)arg;
-	return read_formula(r, v, &r->job_sort);
-}
-
-static int read_formula_column(struct ccr__reader *r, const struct ccr__value *v, void *into,
-			       int arg)
-{
-	const char *names[CCR_COLUMNS];
-
-	(void)into;
-	(void)arg;
-	for (int i = 0; i < CCR_COLUMNS; i++)
-		names[i] = ccr_column_name(i);
-	r->formula_column_line = v->line;
-	return ccr__choice(r, v, names, CCR_COLUMNS, &r->formula_column);
-}
-
-/* job_sort_formula is the whole score: it replaces every column of a preset. */
-static int finish_job_sort(struct ccr__reader *r)
-{
-	struct ccr_config *c = r->config;
-	struct ccr_formula *f;
-	int column = r->formula_column >= 0 ? r->formula_column : CCR_COL_JOBSIZE;
-
-	if (!r->job_sort.text) {
-		if (r->formula_column < 0)
-			return 0;
-		ccr__enter(r, "formula_column");
-		return ccr__bad(r, r->formula_column_line, "it without a job_sort_formula",
-				"both or neither");
-	}
-	for (int i = 0; i < CCR_COLUMNS; i++)
-		if (c->column[i].preset != r->preset)
-			formula_clear(&c->column[i]);
-	f = &c->column[column];
-	if (f->text) {
-		ccr__enter(r, "policy");
-		ccr__enter(r, ccr_column_name(column));
-		return ccr__bad(r, f->line, "an expression for the column of job_sort_formula",
-				"another \"formula_column\", or no \"%s\"",
-				ccr_column_name(column));
-	}
-	*f = r->job_sort;
-	f->job_sort = true;
-	memset(&r->job_sort, 0, sizeof(r->job_sort));
-	return 0;
-}
-
-static int read_constant(struct ccr__reader *r, const char *key, const struct ccr__value *v,
-			 void *into)
-{
-	static const char small[] = "abcdefghijklmnopqrstuvwxyz_", all[] =
-								       "abcdefghijklmnopqrstuvwxyz"
-								       "_0123456789";
-	struct ccr_config *c = into;
-	struct ccr_constant *k = NULL;
-	char *name = NULL;
-	double value;
-	int rc;
-
-	if (!key[0] || !strchr(small, key[0]) || strspn(key, all) != strlen(key) ||
-	    strlen(key) > 64) {
-		char found[100];
-
-		snprintf(found, sizeof(found), "the name \"%.60s\"", key);
-		return ccr__bad(r, v->line, found,
-				"small letters, digits and _, not with a digit first, at most 64");
-	}
-	rc = ccr__number(r, v, -1e300, 1e300, "a number from -1e300 to 1e300", &value);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < c->n_constants; i++)
-		if (!strcmp(c->constants[i].name, key))
-			k = &c->constants[i];
-	if (!k) {
-		rc = ccr__check_room(r, v->line, c->n_constants, "constants");
-		if (!rc)
-			rc = ccr__grow(r, &c->constants, c->n_constants, sizeof(*c->constants));
-		if (!rc)
-			rc = ccr__copy(r, key, &name);
-		if (rc)
-			return rc;
-		k = &c->constants[c->n_constants++];
-		k->name = name;
-	}
-	k->value = value;
-	k->line = r->preset ? 0 : v->line;
-	return 0;
-}
-
-static int read_constants(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
-{
-	(void)arg;
-	return ccr__each(r, v, "an object with a number for each name", read_constant, into);
-}
-
 static int read_base(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
 {
 	struct ccr_config *c = into;
@@ -248,10 +100,10 @@ static int read_already(struct ccr__reader *r, const struct ccr__value *v, void 
 static const struct ccr__key top_keys[] = {
     {"version", read_already, 0},
     {"preset", read_already, 0},
-    {"policy", read_policy, 0},
-    {"job_sort_formula", read_job_sort, 0},
-    {"formula_column", read_formula_column, 0},
-    {"constants", read_constants, 0},
+    {"policy", ccr__read_policy, 0},
+    {"job_sort_formula", ccr__read_job_sort, 0},
+    {"formula_column", ccr__read_formula_column, 0},
+    {"constants", ccr__read_constants, 0},
     {"base", read_base, 0},
     {"points", read_points, 0},
     {"tiers", ccr__read_tiers, 0},
@@ -270,7 +122,7 @@ static bool find_member(struct json_object *root, const char *key, struct ccr__v
 				    end = json_object_iter_end(root);
 
 	for (size_t i = 0; !json_object_iter_equal(&it, &end); i++) {
-		if (!strcmp(json_object_iter_peek_name(&it), key)) {
+		if (strcmp(json_object_iter_peek_name(&it), key) == 0) {
 			v->json = json_object_iter_peek_value(&it);
 			v->line = ccr_json_member_line(root, i);
 			return true;
@@ -317,8 +169,8 @@ static int read_object(struct ccr__reader *r, struct json_object *root)
 		rc = ccr__object(r, &whole, "a JSON object", top_keys, CCR__COUNT(top_keys),
 				 r->config);
 	if (!rc)
-		rc = finish_job_sort(r);
-	formula_clear(&r->job_sort);
+		rc = ccr__finish_job_sort(r);
+	ccr__formula_clear(&r->job_sort);
 	return rc;
 }
 
@@ -331,42 +183,6 @@ static int read_text(struct ccr__reader *r, const char *text, size_t len)
 		return rc;
 	rc = read_object(r, root);
 	json_object_put(root);
-	return rc;
-}
-
-void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_spec *spec)
-{
-	memset(spec, 0, sizeof(*spec));
-	spec->file = config->name;
-	for (int i = 0; i < CCR_COLUMNS; i++) {
-		spec->expr[i] = config->column[i].text;
-		spec->line[i] = config->column[i].preset ? 0 : config->column[i].line;
-	}
-	spec->constants = config->constants;
-	spec->n_constants = config->n_constants;
-}
-
-/* A policy that ranks by something, and whose expressions compile. */
-static int finish_policy(struct ccr__reader *r)
-{
-	struct ccr_policy_spec spec;
-	struct ccr_policy *policy = NULL;
-	bool any = false;
-	int rc;
-
-	for (int i = 0; i < CCR_COLUMNS; i++)
-		any = any || r->config->column[i].text;
-	if (!any)
-		return ccr__bad(r, 1, "nothing to rank jobs by",
-				"one of \"preset\", \"policy\" and \"job_sort_formula\"");
-	ccr_config_policy_spec(r->config, &spec);
-	rc = ccr_policy_compile(&spec, &policy, r->err);
-	if (!rc) {
-		r->reads_target = ccr_policy_uses(policy, CCR_VAR_TARGET) ||
-				  ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
-		r->reads_financial = ccr_policy_uses(policy, CCR_VAR_FINANCIAL);
-	}
-	ccr_policy_free(policy);
 	return rc;
 }
 
@@ -404,7 +220,7 @@ static int read_config(struct ccr_config *c, const struct ccr_config_options *op
 	int rc = read_text(&r, c->text, c->text_len);
 
 	if (!rc)
-		rc = finish_policy(&r);
+		rc = ccr__finish_policy(&r);
 	if (!rc)
 		rc = ccr__finish_groups(&r);
 	if (!rc)
@@ -497,7 +313,7 @@ void ccr_config_free(struct ccr_config *config)
 	if (!config)
 		return;
 	for (int i = 0; i < CCR_COLUMNS; i++)
-		formula_clear(&config->column[i]);
+		ccr__formula_clear(&config->column[i]);
 	for (size_t i = 0; i < config->n_constants; i++)
 		free((char *)config->constants[i].name);
 	free(config->constants);
@@ -517,24 +333,30 @@ void ccr_config_free(struct ccr_config *config)
 	free(config);
 }
 
+typedef const struct ccr__section *sections_fn(size_t *count);
+
+static const struct ccr__section *own_sections(size_t *count)
+{
+	static const struct ccr__section sections[] = {
+	    {"", top_keys, CCR__COUNT(top_keys)},
+	};
+
+	*count = CCR__COUNT(sections);
+	return sections;
+}
+
 void ccr_config_keys(void (*each)(const char *section, const char *key, void *data), void *data)
 {
-	static const struct ccr__section own[] = {
-	    {"", top_keys, CCR__COUNT(top_keys)},
-	    {"policy", policy_keys, CCR__COUNT(policy_keys)},
-	};
-	const struct ccr__section *(*const parts[])(size_t *) = {
-	    ccr__group_sections, ccr__financial_sections, ccr__usage_sections,
-	    ccr__backfill_sections};
-	const struct ccr__section *sections = own;
-	size_t count = CCR__COUNT(own);
+	static sections_fn *const parts[] = {own_sections,	  ccr__policy_sections,
+					     ccr__group_sections, ccr__financial_sections,
+					     ccr__usage_sections, ccr__backfill_sections};
 
-	for (size_t part = 0;; part++) {
+	for (size_t part = 0; part < CCR__COUNT(parts); part++) {
+		size_t count = 0;
+		const struct ccr__section *sections = parts[part](&count);
+
 		for (size_t i = 0; i < count; i++)
 			for (size_t k = 0; k < sections[i].count; k++)
 				each(sections[i].name, sections[i].keys[k].name, data);
-		if (part == CCR__COUNT(parts))
-			return;
-		sections = parts[part](&count);
 	}
 }

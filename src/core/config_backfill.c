@@ -56,7 +56,7 @@ static struct ccr_backfill_partition *find_partition(struct ccr_config_backfill 
 						     const char *name)
 {
 	for (size_t i = 0; i < b->n_partitions; i++)
-		if (!strcmp(b->partitions[i].name, name))
+		if (strcmp(b->partitions[i].name, name) == 0)
 			return &b->partitions[i];
 	return NULL;
 }
@@ -217,7 +217,7 @@ void ccr_config_backfill_of(const struct ccr_config *config, const char *partiti
 	for (size_t i = 0; partition && i < b->n_partitions; i++) {
 		const struct ccr_backfill_partition *p = &b->partitions[i];
 
-		if (strcmp(p->name, partition))
+		if (strcmp(p->name, partition) != 0)
 			continue;
 		d = p->has_depth ? p->depth : d;
 		s = p->has_strict ? p->strict : s;

@@ -182,7 +182,7 @@ static int read_group(struct ccr__reader *r, const char *key, const struct ccr__
 
 	rc = ccr__check_name(r, key, v->line, "the name of an account as the group's name");
 	if (!rc)
-		rc = ccr__grow(r, &groups->list, groups->count, sizeof(*groups->list));
+		rc = ccr__grow(r, &groups->list, groups->count, sizeof(struct ccr_group *));
 	if (rc)
 		return rc;
 	g = calloc(1, sizeof(*g));
@@ -229,7 +229,7 @@ int ccr__read_default_group(struct ccr__reader *r, const struct ccr__value *v, v
 static struct ccr_tier *find_tier(struct ccr_groups *groups, const char *name)
 {
 	for (size_t i = 0; i < groups->n_tiers; i++)
-		if (!strcmp(groups->tiers[i].name, name))
+		if (strcmp(groups->tiers[i].name, name) == 0)
 			return &groups->tiers[i];
 	return NULL;
 }
@@ -274,7 +274,7 @@ static int find_default(struct ccr__reader *r)
 	if (!c->default_group)
 		return 0;
 	for (size_t i = 0; i < c->groups.count; i++)
-		if (!strcmp(c->groups.list[i]->name, c->default_group))
+		if (strcmp(c->groups.list[i]->name, c->default_group) == 0)
 			c->groups.fallback = c->groups.list[i];
 	if (c->groups.fallback)
 		return 0;

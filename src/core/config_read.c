@@ -218,7 +218,7 @@ static int known_member(struct ccr__reader *r, const char *key, const struct ccr
 	int rc;
 
 	for (size_t i = 0; i < known->count; i++) {
-		if (strcmp(key, known->keys[i].name))
+		if (strcmp(key, known->keys[i].name) != 0)
 			continue;
 		mark = ccr__enter(r, key);
 		rc = known->keys[i].read(r, v, known->into, known->keys[i].arg);
@@ -369,7 +369,7 @@ int ccr__choice(struct ccr__reader *r, const struct ccr__value *v, const char *c
 	if (json_object_is_type(v->json, json_type_string))
 		text = json_object_get_string(v->json);
 	for (size_t i = 0; text && i < count; i++) {
-		if (!strcmp(text, names[i])) {
+		if (strcmp(text, names[i]) == 0) {
 			*out = (int)i;
 			return 0;
 		}
@@ -441,5 +441,6 @@ int ccr__grow(struct ccr__reader *r, void *list, size_t count, size_t size)
 		return ccr_error_nomem(r->err);
 	memset((char *)more + count * size, 0, size);
 	memcpy(list, &more, sizeof(more));
+	/* cppcheck-suppress memleak ; it is the caller's */
 	return 0;
 }

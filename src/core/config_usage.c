@@ -163,7 +163,7 @@ static int read_one_share(struct ccr__reader *r, const char *key, const struct c
 		rc = ccr__number(r, v, 1e-9, 1e9, "shares, a number above 0", &shares);
 	if (rc)
 		return rc;
-	if (!strcmp(key, "default")) {
+	if (strcmp(key, "default") == 0) {
 		lsf->user_shares = shares;
 		return 0;
 	}
@@ -217,7 +217,7 @@ void ccr__lsf_clear(struct ccr_config_lsf *lsf)
 double ccr_config_lsf_shares(const struct ccr_config *config, const char *user)
 {
 	for (size_t i = 0; user && i < config->lsf.n_users; i++)
-		if (!strcmp(config->lsf.users[i].user, user))
+		if (strcmp(config->lsf.users[i].user, user) == 0)
 			return config->lsf.users[i].shares;
 	return config->lsf.user_shares;
 }

@@ -201,13 +201,13 @@ int ccr__groups_enter_user(struct ccr_groups *groups, const char *user, struct c
 
 static void clear_hash(struct ccr__member **hash)
 {
-	struct ccr__member *m, *next;
+	struct ccr__member *m = *hash, *next;
 
-	HASH_ITER (hh, *hash, m, next) {
-		HASH_DEL(*hash, m);
+	HASH_CLEAR(hh, *hash); /* the table; the members are still in their list */
+	for (; m; m = next) {
+		next = m->hh.next;
 		free(m);
 	}
-	*hash = NULL;
 }
 
 static void free_names(char **names, size_t count)

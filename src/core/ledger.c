@@ -1,8 +1,8 @@
 /* ledger - see ledger.h */
 #include "core/ledger.h"
 
-#include "core/shares.h"
 #include "core/ledger_rebin.h"
+#include "core/shares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,12 +70,19 @@ static void entry_drop(struct ccr_ledger *l, struct ccr_ledger_entry *e)
 
 void ccr_ledger_free(struct ccr_ledger *l)
 {
-	struct ccr_ledger_entry *e, *tmp;
+	struct ccr_ledger_entry *e, *next;
 
 	if (!l)
 		return;
-	HASH_ITER (hh, l->head, e, tmp)
-		entry_drop(l, e);
+	e = l->head;
+	HASH_CLEAR(hh, l->head);
+	for (; e; e = next) {
+		next = e->hh.next;
+		free(e->bins);
+		free(e);
+	}
+	for (int by = 0; by < CCR_BY_COUNT; by++)
+		ccr__totals_clear(&l->by[by]);
 	free(l);
 }
 

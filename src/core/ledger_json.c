@@ -57,7 +57,7 @@ static int read_model(json_object *o, struct ccr_usage_model *m, struct ccr_erro
 {
 	json_object *v;
 	enum ccr_usage_kind kind;
-	double depth;
+	double depth = 0;
 	int rc = CCR_OK;
 
 	if (!json_object_is_type(o, json_type_object))
@@ -216,7 +216,7 @@ static const char *find_check(const char *text, size_t len)
 	for (const char *p = text + len; p > text;) {
 		p--;
 		if ((size_t)(text + len - p) < sizeof(word) - 1 ||
-		    memcmp(p, word, sizeof(word) - 1))
+		    memcmp(p, word, sizeof(word) - 1) != 0)
 			continue;
 		while (p > text && isspace((unsigned char)p[-1]))
 			p--;
@@ -237,7 +237,7 @@ static int hold_check(const char *text, size_t len, const char *name, json_objec
 				     "out of a file written by hand",
 				     name);
 	snprintf(found, sizeof(found), "%08x", (unsigned)ccr__crc32(0, text, (size_t)(end - text)));
-	if (strcmp(found, json_object_get_string(v)))
+	if (strcmp(found, json_object_get_string(v)) != 0)
 		return ccr_error_set(
 		    err, CCR_EINVAL, 0,
 		    "%.300s: check is %.20s, but what precedes it sums up to %s: the file "
@@ -274,7 +274,8 @@ static int read_ledger(json_object *o, int64_t now, const struct ccr_usage_model
 			rc = ccr_error_set(err, CCR_EINVAL, 0,
 					   "usage is of type %s: expected an array",
 					   type_name(value));
-		else if (strcmp(name, "version") && strcmp(name, "time") && strcmp(name, "check"))
+		else if (strcmp(name, "version") != 0 && strcmp(name, "time") != 0 &&
+			 strcmp(name, "check") != 0)
 			rc = unknown("", name, "version, time, charged_until, model, usage, check",
 				     err);
 		if (rc) {

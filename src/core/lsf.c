@@ -20,12 +20,17 @@ double ccr_lsf_priority(const struct ccr_lsf_params *p, const struct ccr_lsf_sta
 	return at_least_0(s->shares) / fmax(divisor, CCR_LSF_DIVISOR_MIN);
 }
 
+/* What is sorted, so that the caller's jobs stay where they are. */
+struct place {
+	struct ccr_lsf_job *job;
+};
+
 /* Jobs of a standing together, the longest waiting first. Which standing comes first does not
  * matter. */
 static int in_line(const void *a, const void *b)
 {
-	const struct ccr_lsf_job *x = *(struct ccr_lsf_job *const *)a;
-	const struct ccr_lsf_job *y = *(struct ccr_lsf_job *const *)b;
+	const struct ccr_lsf_job *x = ((const struct place *)a)->job;
+	const struct ccr_lsf_job *y = ((const struct place *)b)->job;
 
 	if (x->standing != y->standing)
 		return (uintptr_t)x->standing < (uintptr_t)y->standing ? -1 : 1;
@@ -39,23 +44,22 @@ static int in_line(const void *a, const void *b)
 int ccr_lsf_rank(const struct ccr_lsf_params *p, struct ccr_lsf_job *jobs, size_t n,
 		 struct ccr_error *err)
 {
-	struct ccr_lsf_job **line;
+	struct place *line;
 
 	if (!n)
 		return CCR_OK;
-	line = n <= SIZE_MAX / sizeof(struct ccr_lsf_job *)
-		   ? malloc(n * sizeof(struct ccr_lsf_job *))
-		   : NULL;
+	line = calloc(n, sizeof(*line));
 	if (!line)
 		return ccr_error_nomem(err);
 	for (size_t i = 0; i < n; i++)
-		line[i] = &jobs[i];
-	qsort(line, n, sizeof(line[0]), in_line);
+		line[i].job = &jobs[i];
+	qsort(line, n, sizeof(*line), in_line);
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && line[i]->standing == line[i - 1]->standing;
+		struct ccr_lsf_job *job = line[i].job;
+		bool same = i && job->standing == line[i - 1].job->standing;
 
-		line[i]->ahead = same ? line[i - 1]->ahead + 1 : 0;
-		line[i]->priority = ccr_lsf_priority(p, line[i]->standing, line[i]->ahead);
+		job->ahead = same ? line[i - 1].job->ahead + 1 : 0;
+		job->priority = ccr_lsf_priority(p, job->standing, job->ahead);
 	}
 	free(line);
 	return CCR_OK;

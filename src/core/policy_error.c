@@ -1,10 +1,14 @@
 /* policy_error - see policy_error.h */
 #include "core/policy_error.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/json.h"
+
+#define UNEXPECTED_PARENTHESIS 7
 
 /* By muParser's EErrorCodes (muParserDef.h, whose header is C++ and cannot be included). */
 static const struct {
@@ -41,6 +45,20 @@ static const struct {
     [38] = {"a character that does not print", "printable ASCII"},
 };
 
+/* The name that ends right before a place; false if there is none, or it is too long. */
+static bool name_before(const char *expr, size_t at, char *out, size_t size)
+{
+	size_t start = at;
+
+	while (start && (isalnum((unsigned char)expr[start - 1]) || expr[start - 1] == '_'))
+		start--;
+	if (start == at || at - start >= size)
+		return false;
+	memcpy(out, expr + start, at - start);
+	out[at - start] = '\0';
+	return true;
+}
+
 const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size)
 {
 	const char *found = "something that muParser refuses", *expected = "an expression";
@@ -53,6 +71,14 @@ const char *ccr__policy_error(int code, int position, const char *expr, char *ou
 	}
 	if (position < 0 || (size_t)position >= len) {
 		snprintf(out, size, "found %s, expected %s", found, expected);
+		return out;
+	}
+	if (code == UNEXPECTED_PARENTHESIS && expr[position] == '(' &&
+	    name_before(expr, (size_t)position, near, sizeof(near))) {
+		snprintf(out, size,
+			 "found the unknown function '%s' at character %zu, expected one of "
+			 "ccr.json(5)",
+			 near, (size_t)position + 1 - strlen(near));
 		return out;
 	}
 	ccr_json_printable(expr + position, len - (size_t)position, near, 24);

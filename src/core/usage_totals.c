@@ -69,10 +69,14 @@ void ccr__totals_zero(struct ccr_totals *t)
 
 void ccr__totals_clear(struct ccr_totals *t)
 {
-	struct ccr_total *total, *tmp;
+	struct ccr_total *total = t->head;
 
-	HASH_ITER (hh, t->head, total, tmp) {
-		HASH_DEL(t->head, total);
+	/* Ends the table and leaves the list of what was in it. */
+	HASH_CLEAR(hh, t->head);
+	while (total) {
+		struct ccr_total *next = total->hh.next;
+
 		free(total);
+		total = next;
 	}
 }

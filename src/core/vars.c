@@ -19,7 +19,9 @@ static const struct ccr_var_info info[CCR_VAR_COUNT] = {
 			       "Time since the job became eligible (Slurm's AccrueTime)."},
     [CCR_VAR_ELIGIBLE_TIME] =
 	{"eligible_time", "seconds",
-	 "Time for which the job was held back by a lack of resources alone, as PBS counts it."},
+	 "Time for which a lack of resources alone kept the job from starting, as PBS counts it: "
+	 "not "
+	 "on hold, before its begin time, behind a dependency or over a limit; it only grows."},
     [CCR_VAR_TARGET] = {"target", "percent", "The target of the job's group."},
     [CCR_VAR_USAGE] = {"usage", "percent", "The group's share of all that was delivered, decayed."},
     [CCR_VAR_FS_DELTA] =
@@ -28,15 +30,21 @@ static const struct ccr_var_info info[CCR_VAR_COUNT] = {
 	 "raises; 0 for a cap or without a target."},
     [CCR_VAR_FINANCIAL] = {"financial", "factor",
 			   "The group's factor: its tier's, its own or its contributions'."},
-    [CCR_VAR_FAIRSHARE_FACTOR] =
-	{"fairshare_factor", "0 to 1",
-	 "2^-(usage/share) of the job's owner, PBS's fair-share factor; 1 without a share."},
-    [CCR_VAR_USER_USAGE] = {"user_usage", "percent",
-			    "The user's share of all that was delivered, decayed."},
-    [CCR_VAR_LSF_PRIORITY] =
-	{"lsf_priority", "1",
-	 "LSF's dynamic priority of the user in the partition, with the user's jobs ahead of this "
-	 "one taken as started."},
+    [CCR_VAR_FAIRSHARE_FACTOR] = {"fairshare_factor", "0 to 1",
+				  "PBS's fair-share factor, 2^-(usage/share): by the group's "
+				  "\"shares\" where the file gives "
+				  "any; else by the user's shares in sacctmgr, all accounts "
+				  "together; else, without a database, "
+				  "by the group's target; 1 without any of these."},
+    [CCR_VAR_USER_USAGE] =
+	{"user_usage", "percent",
+	 "The user's share of all that was delivered, all accounts together, decayed."},
+    [CCR_VAR_QOS_USAGE] = {"qos_usage", "percent",
+			   "The QOS's share of all that was delivered, decayed."},
+    [CCR_VAR_LSF_PRIORITY] = {"lsf_priority", "1",
+			      "LSF's dynamic priority of the user in the partition, with the "
+			      "user's pending jobs ahead of "
+			      "this one taken as started."},
     [CCR_VAR_RUN_HOURS] = {"run_hours", "hours",
 			   "The user's decayed CPU-hours in the partition, running jobs included."},
     [CCR_VAR_STARTED] = {"started", "jobs",

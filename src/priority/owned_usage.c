@@ -170,14 +170,19 @@ void ccr_owned_usage_count(const struct ccr_settings *settings, const struct ccr
 	from = ccr_ledger_charged_until(ledger);
 	if (!rc)
 		rc = ccr_ledger_advance(ledger, now, &err);
-	it = list_iterator_create(job_list);
-	while (!rc && (job = list_next(it)))
-		rc = charge(job, config, settings->with_dbd, from, now, &err);
-	list_iterator_destroy(it);
-	if (rc) /* charged_until stays: what was missed is counted next time, never twice */
+	if (rc) { /* charged_until stays: what was missed is counted next time */
 		error("priority/ccr: usage: %s", err.text);
-	else
-		ccr_ledger_set_charged_until(ledger, now);
+		return;
+	}
+	it = list_iterator_create(job_list);
+	while ((job = list_next(it))) {
+		/* one job that cannot be charged must not have the others charged twice */
+		if (charge(job, config, settings->with_dbd, from, now, &err))
+			error("priority/ccr: usage of JobId=%u is not counted: %s", job->job_id,
+			      err.text);
+	}
+	list_iterator_destroy(it);
+	ccr_ledger_set_charged_until(ledger, now);
 	ccr_ledger_roll_up(ledger);
 }
 

@@ -32,6 +32,7 @@ struct ccr_standings {
 	bool from_assocs;
 	struct account *accounts;
 	struct person *persons;
+	struct person *qos; /* their usage alone */
 	size_t count;
 	struct ccr_standing empty;
 	struct ccr_standing group[]; /* by ccr_group.index */
@@ -47,7 +48,7 @@ static struct account *find(const struct ccr_standings *s, const char *account)
 	char low[256];
 	size_t n = 0;
 
-	while (account[n] && n < sizeof(low) - 1) {
+	while (n < sizeof(low) - 1 && account[n]) {
 		low[n] = (char)tolower((unsigned char)account[n]);
 		n++;
 	}
@@ -75,26 +76,26 @@ static struct account *enter(struct ccr_standings *s, const char *account)
 	return a;
 }
 
-static struct person *find_person(const struct ccr_standings *s, const char *user)
+static struct person *find_person(struct person *head, const char *name)
 {
 	struct person *p = NULL;
 
-	HASH_FIND(hh, s->persons, user, strlen(user), p);
+	HASH_FIND(hh, head, name, strlen(name), p);
 	return p;
 }
 
-static struct person *enter_person(struct ccr_standings *s, const char *user)
+static struct person *enter_person(struct person **head, const char *name)
 {
-	size_t n = strlen(user);
-	struct person *p = find_person(s, user);
+	size_t n = strlen(name);
+	struct person *p = find_person(*head, name);
 
 	if (p)
 		return p;
 	p = calloc(1, sizeof(*p) + n + 1);
 	if (!p)
 		return NULL;
-	memcpy(p->name, user, n);
-	HASH_ADD_KEYPTR(hh, s->persons, p->name, n, p);
+	memcpy(p->name, name, n);
+	HASH_ADD_KEYPTR(hh, *head, p->name, n, p);
 	if (!p->hh.tbl) {
 		free(p);
 		return NULL;
@@ -146,7 +147,7 @@ static bool add_user(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc,
 {
 	const struct ccr_group *g = ccr_groups_find_user(&s->config->groups, assoc->user);
 	double used = percent_of_root(s, assoc);
-	struct person *p = enter_person(s, assoc->user);
+	struct person *p = enter_person(&s->persons, assoc->user);
 
 	if (!p)
 		return false;
@@ -212,6 +213,29 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc, stru
 	return ok;
 }
 
+static bool add_qos(struct ccr_standings *s)
+{
+	const slurmdb_assoc_rec_t *root = assoc_mgr_root_assoc;
+	ccr_slurm_list_itr_t *it;
+	slurmdb_qos_rec_t *qos;
+	bool ok = true;
+
+	if (!root || !root->usage || !assoc_mgr_qos_list)
+		return true;
+	it = list_iterator_create(assoc_mgr_qos_list);
+	while (ok && (qos = list_next(it))) {
+		struct person *q =
+		    qos->name && qos->usage ? enter_person(&s->qos, qos->name) : NULL;
+
+		ok = q || !qos->name || !qos->usage;
+		if (q)
+			q->owner.usage = ccr_percent((double)qos->usage->usage_raw,
+						     (double)root->usage->usage_raw);
+	}
+	list_iterator_destroy(it);
+	return ok;
+}
+
 /* Accounts that stand for themselves, and users' numbers, once all usage is known. */
 static void finish_tree(struct ccr_standings *s)
 {
@@ -252,11 +276,13 @@ static bool from_ledger(struct ccr_standings *s, const struct ccr_ledger *ledger
 		struct ccr_usage_key key = ccr_ledger_entry_key(e);
 		const struct ccr_standing *st = ccr_standings_find(s, key.user, key.account);
 		double used = ccr_percent(ccr_ledger_entry_usage(ledger, e).s[m], total);
-		struct person *p = enter_person(s, key.user);
+		struct person *p = enter_person(&s->persons, key.user);
+		struct person *q = enter_person(&s->qos, key.qos);
 
-		if (!p)
+		if (!p || !q)
 			return false;
 		p->owner.usage += used;
+		q->owner.usage += used;
 		if (st->group)
 			s->group[st->group->index].usage += used;
 		for (struct account *a = find(s, key.account); a; a = a->parent)
@@ -305,7 +331,9 @@ struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool f
 	share_out(s);
 	if (assoc_mgr_root_assoc)
 		ok = walk(s, assoc_mgr_root_assoc, NULL, named(s, "root"), 1, 0);
-	if (ok && !from_assocs && ledger)
+	if (ok && from_assocs)
+		ok = add_qos(s);
+	else if (ok && ledger)
 		ok = from_ledger(s, ledger);
 	if (!ok) {
 		ccr_standings_free(s);
@@ -329,6 +357,10 @@ void ccr_standings_free(struct ccr_standings *s)
 		return;
 	HASH_ITER (hh, s->persons, p, next_p) {
 		HASH_DEL(s->persons, p);
+		free(p);
+	}
+	HASH_ITER (hh, s->qos, p, next_p) {
+		HASH_DEL(s->qos, p);
 		free(p);
 	}
 	HASH_ITER (hh, s->accounts, a, next) {
@@ -356,9 +388,16 @@ const struct ccr_standing *ccr_standings_find(const struct ccr_standings *s, con
 	return g ? &s->group[g->index] : &s->empty;
 }
 
+double ccr_standings_qos(const struct ccr_standings *s, const char *qos)
+{
+	const struct person *q = s && qos ? find_person(s->qos, qos) : NULL;
+
+	return q ? q->owner.usage : 0;
+}
+
 const struct ccr_owner *ccr_standings_owner(const struct ccr_standings *s, const char *user)
 {
-	const struct person *p = s && user ? find_person(s, user) : NULL;
+	const struct person *p = s && user ? find_person(s->persons, user) : NULL;
 
 	return p ? &p->owner : &stranger;
 }

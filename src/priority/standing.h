@@ -42,7 +42,7 @@ struct ccr_standings;
 /*
  * Computes all standings. from_assocs: take the usage from assoc_mgr, else from the ledger, rolled
  * up (NULL: no usage at all). Accounts and shares are assoc_mgr's where it has any. assoc_mgr must
- * be locked (assoc R at least). NULL: out of memory.
+ * be locked (assoc R and qos R at least). NULL: out of memory.
  */
 struct ccr_standings *ccr_standings_make(const struct ccr_config *config, bool from_assocs,
 					 const struct ccr_ledger *ledger);
@@ -54,6 +54,9 @@ void ccr_standings_free(struct ccr_standings *s);
  */
 const struct ccr_standing *ccr_standings_find(const struct ccr_standings *s, const char *user,
 					      const char *account);
+
+/* The QOS's share of all that was delivered, percent; 0 for NULL and for one without usage. */
+double ccr_standings_qos(const struct ccr_standings *s, const char *qos);
 
 /* The user's own numbers. Never NULL: all 0 for a user who is not known. */
 const struct ccr_owner *ccr_standings_owner(const struct ccr_standings *s, const char *user);

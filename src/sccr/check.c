@@ -15,23 +15,9 @@
 
 #include "core/config.h"
 #include "core/duration.h"
+#include "sccr/common.h"
 #include "sccr/sccr.h"
 #include "sccr/sim_cluster.h"
-
-#define DEFAULT_CONF "/etc/slurm/slurm.conf"
-
-static const struct {
-	const char *title; /* sprio's */
-	const char *weight;
-} columns[CCR_COLUMNS] = {
-    [CCR_COL_SITE] = {"SITE", NULL},
-    [CCR_COL_AGE] = {"AGE", "PriorityWeightAge"},
-    [CCR_COL_ASSOC] = {"ASSOC", "PriorityWeightAssoc"},
-    [CCR_COL_FAIRSHARE] = {"FAIRSHARE", "PriorityWeightFairshare"},
-    [CCR_COL_JOBSIZE] = {"JOBSIZE", "PriorityWeightJobSize"},
-    [CCR_COL_PARTITION] = {"PARTITION", "PriorityWeightPartition"},
-    [CCR_COL_QOS] = {"QOS", "PriorityWeightQOS"},
-};
 
 struct check {
 	const struct ccr_config *config;
@@ -46,18 +32,10 @@ static void help(FILE *out)
 	    "Validates a policy file and prints it as it is understood: each column with its\n"
 	    "expression and weight, each group with its target and factor, usage and backfill.\n\n"
 	    "  --slurm-conf FILE  where the weights are read (default: $SLURM_CONF, else\n"
-	    "                     " DEFAULT_CONF " if it is there)\n"
+	    "                     /etc/slurm/slurm.conf if it is there)\n"
 	    "  --quiet            print errors and warnings only\n\n"
 	    "Exit status: 0 a good policy, 1 a bad one, 2 wrong use.\n",
 	    out);
-}
-
-static int this_year(void)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	return localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
 }
 
 /* --- columns ---------------------------------------------------------------------------------- */
@@ -70,7 +48,7 @@ static const char *weight_of(const struct check *c, int column)
 		return "1";
 	if (!c->conf_path)
 		return "?";
-	value = sim_cluster_setting(&c->slurm, columns[column].weight);
+	value = sim_cluster_setting(&c->slurm, sccr_column_weight(column));
 	return value ? value : "0";
 }
 
@@ -83,7 +61,7 @@ static void print_columns(const struct check *c)
 		const struct ccr_formula *f = &c->config->column[i];
 		const char *weight = weight_of(c, i);
 
-		printf("%-10s %10s  %-44s ", columns[i].title, weight, f->text ? f->text : "0");
+		printf("%-10s %10s  %-44s ", sccr_column_title(i), weight, f->text ? f->text : "0");
 		if (f->text && !f->preset)
 			printf("line %u\n", f->line);
 		else
@@ -232,23 +210,11 @@ static void print_all(const struct check *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* The slurm.conf to read weights from: given, from the environment, or the usual one. */
-static const char *find_conf(const char *given)
-{
-	const char *env = getenv("SLURM_CONF");
-
-	if (given)
-		return given;
-	if (env && *env)
-		return env;
-	return access(DEFAULT_CONF, R_OK) == 0 ? DEFAULT_CONF : NULL;
-}
-
 static int check(const char *policy, const char *conf, bool quiet)
 {
-	struct ccr_config_options options = {.year = this_year()};
+	struct ccr_config_options options = {.year = sccr_this_year()};
 	struct ccr_config *config = NULL;
-	struct check c = {.conf_path = find_conf(conf)};
+	struct check c = {.conf_path = sccr_find_conf(conf)};
 	struct ccr_error err;
 	int rc = SCCR_OK;
 

@@ -6,6 +6,9 @@
 
 static const struct sccr_command commands[] = {
     {"check", sccr_check, "validate a policy file and print it as it is understood"},
+    {"explain", sccr_explain, "why a job is where it is, who is ahead, what would change it"},
+    {"score", sccr_score, "a job's score, term by term, under any policy"},
+    {"usage", sccr_usage, "each group's target and usage, and what that is worth"},
     {"simulate", sccr_simulate, "replay a workload under a policy and see what it comes to"},
 };
 

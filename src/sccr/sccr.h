@@ -17,6 +17,9 @@ struct sccr_command {
 };
 
 int sccr_check(int argc, char **argv);
+int sccr_explain(int argc, char **argv);
+int sccr_score(int argc, char **argv);
+int sccr_usage(int argc, char **argv);
 int sccr_simulate(int argc, char **argv);
 
 #endif

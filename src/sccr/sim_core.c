@@ -76,6 +76,7 @@ static void to_job(struct ccr_plan_job *pj, const struct core *c, const struct s
 		     .submit = j->submit,
 		     .job = (uint32_t)j->serial + 1},
 	    .partition = (uint16_t)j->home,
+	    .since = j->eligible,
 	    .limit = length(j->limit),
 	    .demand = d,
 	    .candidates = c->candidates[j->home],
@@ -196,7 +197,8 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		}
 		to_demand(&d, j);
 		to_job(&pj, c, s, j, &d);
-		if (!sim_refused_match(&c->refused, s->cluster, j, true)) {
+		/* what held another one back may be this job's own booking */
+		if (j->mark || !sim_refused_match(&c->refused, s->cluster, j, true)) {
 			enum ccr_verdict v = ccr_plan_pick(c->plan, &pj, &slot, NULL);
 
 			if (v == CCR_START) {

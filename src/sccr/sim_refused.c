@@ -24,7 +24,7 @@ int sim_refused_add(struct sim_refused *r, const struct sim_job *j, bool for_any
 	r->list[r->n++] = (struct sim_refusal){.demand = j->demand,
 					       .limit = for_any_time ? 0 : j->limit,
 					       .home = j->home,
-					       .submit = j->submit,
+					       .since = j->eligible,
 					       .any_age = for_any_time};
 	return 0;
 }
@@ -44,7 +44,7 @@ bool sim_refused_match(const struct sim_refused *r, const struct sim_cluster *c,
 
 		if ((x->home == j->home || !c->part[x->home].has_node) && j->limit >= x->limit &&
 		    at_least(&j->demand, &x->demand) &&
-		    (!by_age || x->any_age || j->submit <= x->submit))
+		    (!by_age || x->any_age || j->eligible <= x->since))
 			return true;
 	}
 	return false;

@@ -14,7 +14,7 @@ struct sim_refused {
 		struct sim_demand demand;
 		sim_time limit; /* 0: it is not free at all, however short the job */
 		uint32_t home;
-		sim_time submit;
+		sim_time since;
 		bool any_age; /* holds for jobs that came later, too */
 	} * list;
 	uint32_t n, room;

@@ -126,20 +126,31 @@ static bool is_self(const char *file)
 	       !stat(file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The stock plugin's path, xmalloc'd; NULL if no folder of PluginDir has one. */
+/* The stock plugin in that folder, xmalloc'd; NULL if there is none but ourselves. */
+static char *in_folder(const char *dir, const char *below)
+{
+	char *file = NULL;
+	struct stat st;
+
+	xstrfmtcat(file, "%s%s/" FILE_NAME, dir, below);
+	if (*dir && !stat(file, &st) && S_ISREG(st.st_mode) && !is_self(file))
+		return file;
+	xfree(file);
+	return NULL;
+}
+
+/*
+ * The stock plugin's path, xmalloc'd; NULL if there is none: in another folder of PluginDir, or
+ * where a package diverted it to, as ours stands in its place.
+ */
 static char *find(void)
 {
 	char *dirs = xstrdup(slurm_conf.plugindir), *rest = dirs, *dir, *found = NULL;
 
 	while (!found && rest && (dir = strsep(&rest, ":"))) {
-		struct stat st;
-		char *file = NULL;
-
-		xstrfmtcat(file, "%s/" FILE_NAME, dir);
-		if (*dir && !stat(file, &st) && S_ISREG(st.st_mode) && !is_self(file))
-			found = file;
-		else
-			xfree(file);
+		found = in_folder(dir, "");
+		if (!found)
+			found = in_folder(dir, "/ccr-stock");
 	}
 	xfree(dirs);
 	return found;

@@ -177,7 +177,9 @@ static bool waits_for_resources(const job_record_t *job)
 	case WAIT_NODE_NOT_AVAIL:
 	case WAIT_RESERVATION:
 	case WAIT_LICENSES:
+#if CCR_SLURM_FRONT_END
 	case WAIT_FRONT_END:
+#endif
 		return true;
 	default:
 		return false;

@@ -94,7 +94,7 @@ bool ccr_cluster_read(struct ccr_cluster *c)
 {
 	ccr_cluster_free(c);
 	c->gpu = gres_build_id("gpu");
-	c->memory = (slurm_conf.select_type_param & CR_MEMORY) != 0;
+	c->memory = (slurm_conf.select_type_param & CCR_SLURM_MEMORY_BIT) != 0;
 	c->threads = 1;
 	c->n = node_record_count > 0 ? (uint32_t)node_record_count : 0;
 	c->node = calloc(c->n ? c->n : 1, sizeof(*c->node));

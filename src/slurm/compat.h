@@ -35,6 +35,7 @@
 #define CCR_SLURM_FACTORS_SPLIT       CCR_SLURM_AT_LEAST(23, 2, 0)   /* job->prio_factors has its own type, not sprio's row */
 #define CCR_SLURM_FACTORS_LOCKED      CCR_SLURM_AT_LEAST(23, 2, 0)   /* the caller of get_priority_factors_list holds the locks */
 #define CCR_SLURM_RECOVER             CCR_SLURM_AT_LEAST(23, 2, 0)   /* priority_p_recover is called once after a start */
+#define CCR_SLURM_JOB_FEATURES_H      CCR_SLURM_AT_LEAST(23, 2, 0)   /* job_feature_t: src/common/job_features.h; before slurmctld.h */
 #define CCR_SLURM_ACTIVE_NODES        CCR_SLURM_AT_LEAST(23, 2, 0)   /* active_node_record_count; node_record_count has gaps */
 #define CCR_SLURM_RECONFIG_EXEC       CCR_SLURM_AT_LEAST(23, 11, 0)  /* a reconfigure is fini and a new process; init runs under
                                                                         slurmctld's write locks */
@@ -51,6 +52,8 @@
                                                                         src/slurmctld/locks.h */
 #define CCR_SLURM_PRIO_MULT           ((CCR_SLURM_AT_LEAST(24, 11, 7) && !CCR_SLURM_AT_LEAST(25, 5, 0)) || \
                                        CCR_SLURM_AT_LEAST(25, 5, 1)) /* that struct is job->prio_mult; before part_prio */
+#define CCR_SLURM_FRONT_END           (!CCR_SLURM_AT_LEAST(25, 5, 0)) /* front-end nodes, and WAIT_FRONT_END, exist */
+#define CCR_SLURM_SELECT_BITS         CCR_SLURM_AT_LEAST(25, 11, 0)  /* SELECT_MEMORY and so on; before CR_MEMORY */
 #define CCR_SLURM_FINI_VOID           CCR_SLURM_AT_LEAST(25, 11, 0)  /* void fini(void); before int */
 #define CCR_SLURM_FS_STORED           CCR_SLURM_AT_LEAST(25, 11, 0)  /* sshare shows usage->fs_factor with every algorithm; before
                                                                         it calls priority_p_calc_fs_factor without fair tree */
@@ -72,6 +75,9 @@
 #include "src/common/uid.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
+#if CCR_SLURM_JOB_FEATURES_H
+#include "src/common/job_features.h"
+#endif
 #if CCR_SLURM_RECORDS_COMMON
 #include "src/common/job_record.h"
 #include "src/common/part_record.h"
@@ -110,6 +116,13 @@
 #pragma weak validate_operator
 #if CCR_SLURM_ACTIVE_NODES
 #pragma weak active_node_record_count
+#endif
+
+/* The bit of slurm_conf.select_type_param that says that memory is allocated. */
+#if CCR_SLURM_SELECT_BITS
+#define CCR_SLURM_MEMORY_BIT SELECT_MEMORY
+#else
+#define CCR_SLURM_MEMORY_BIT CR_MEMORY
 #endif
 
 /* Marks what Slurm's loader looks up; all else stays hidden. */

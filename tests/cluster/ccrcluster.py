@@ -236,7 +236,7 @@ class Cluster(Daemons):
 
     def clear(self):
         """Cancels every job, and waits until the queue is empty."""
-        self.run("scancel", "-f", *[j["job"] for j in self.squeue()] or ["--name=none"],
+        self.run("scancel", "-f", *{j["job"].split("_")[0] for j in self.squeue()} or ["--name=none"],
                  check=False)
         self.wait_for(lambda: not self.squeue(), what="an empty queue", timeout=60)
 

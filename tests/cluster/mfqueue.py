@@ -6,6 +6,7 @@ so that two plugins see the same jobs at the same time, and whatever they print 
 the digit."""
 import glob
 import itertools
+import os
 import random
 import shutil
 import time
@@ -73,7 +74,12 @@ class Frozen:
         self._single_jobs()
         self._many_jobs(pending)
         self._eligible()
+        # Nothing starts on what a job leaves: when that would be is a matter of milliseconds.
+        c.run("scontrol", "update", "NodeName=ALL", "State=DRAIN", "Reason=frozen")
         c.stop_slurmctld()
+        # slurmd would tell the next slurmctld of jobs that an earlier reading has ended.
+        for name in [n for n in c.pids if n.startswith("slurmd-")]:
+            c.end(name)
         self.kept = f"{c.root}/kept"
         shutil.copytree(f"{c.root}/state", self.kept)
         self.began = int(time.time())
@@ -158,8 +164,8 @@ class Frozen:
         returns what it shows.
 
         again: more times at which it is started anew from what it left before, for a longer
-        history; the last is what is read. events(cluster, turn) is called after each start but the
-        last. state_file: bytes of priority_last_decay_ran instead of what is there."""
+        history; the last is what is read. events(queue, turn, at) is called after each start but
+        the last. state_file: bytes of priority_last_decay_ran instead of what is there."""
         c = self.cluster
         shutil.rmtree(f"{c.root}/state")
         shutil.copytree(self.kept, f"{c.root}/state")
@@ -175,7 +181,7 @@ class Frozen:
             if turn == len(turns) - 1:
                 break
             if events:
-                events(c, turn)
+                events(self, turn, at)
             c.stop_slurmctld()
         shown = self.look()
         c.kill9_slurmctld()
@@ -198,10 +204,19 @@ def frozen_start(cluster, at):
     lib = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
     if not lib:
         raise ClusterError("libfaketime is not installed (scripts/deps installs it)")
-    stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
-    cluster.start_slurmctld(env={"LD_PRELOAD": lib[0], "FAKETIME": stamp})
-    cluster.wait_for(lambda: last_ran(cluster)[0] == at, 20, what="the first cycle",
+    set_clock(cluster, at)
+    cluster.start_slurmctld(env={"LD_PRELOAD": lib[0], "FAKETIME_NO_CACHE": "1",
+                                 "FAKETIME_TIMESTAMP_FILE": f"{cluster.root}/run/clock"})
+    cluster.wait_for(lambda: last_ran(cluster)[0] == at, 60, what="the first cycle",
                      every=0.02, daemon="slurmctld")
+
+
+def set_clock(cluster, at):
+    """Moves the clock that frozen_start() set, at once."""
+    path = f"{cluster.root}/run/clock"
+    with open(f"{path}.new", "w") as out:
+        out.write(time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)))
+    os.rename(f"{path}.new", path)
 
 
 def last_ran(cluster):

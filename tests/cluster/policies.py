@@ -76,3 +76,31 @@ def steady(read, seconds, every=0.5):
         now = read()
         assert now == first, f"changed from {first} to {now}"
     return first
+
+
+def eligible(c, job):
+    """What sprio's AGE column shows, under a policy with age = eligible_time; None for a job that
+    it does not list."""
+    shown = [r["age"] for r in c.sprio() if r["job"].split("_")[0] == str(job)]
+    return shown[0] if shown else None
+
+
+def at_least(c, job, seconds):
+    return c.wait_for(lambda: (eligible(c, job) or 0) >= seconds and eligible(c, job),
+                      what=f"{seconds} s of job {job}")
+
+
+def eligible_states(c):
+    """[seconds, accruing] by job id, as the state file has them."""
+    with open(f"{c.root}/state/ccr_eligible.json") as text:
+        state = json.load(text)
+    assert state["version"] == 1
+    now = time.time()
+    return {job: [seconds + (now - since if accruing else 0), accruing]
+            for job, seconds, since, accruing in state["jobs"]}
+
+
+def stopped(c, job, seconds=2.5):
+    """The eligible time of a job for which it stands still from now on."""
+    c.wait_for(lambda: eligible_states(c).get(job, [0, 1])[1] == 0, what=f"job {job} not to accrue")
+    return steady(lambda: eligible_states(c)[job][0], seconds)

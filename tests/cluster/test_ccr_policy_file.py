@@ -8,6 +8,8 @@ import pytest
 from ccrcluster import Cluster, ClusterError
 
 CONF = {"PriorityWeightJobSize": 1, "PriorityParameters": "ccr_calc_seconds=1"}
+# With a reconfigure slurmctld reads on, or (from 23.11) starts anew.
+REFUSED = "is refused, the policy in force stays|running on with the last accepted policy"
 PARTS = {"p": "Nodes=ALL Default=YES State=UP", "off": "Nodes=ALL State=DOWN"}
 
 
@@ -52,7 +54,7 @@ def test_reload_refusal_and_restart(cluster):
     c.reconfigure()
     refused(c, r"error: priority/ccr: .*/etc/ccr.json:3: policy.jobsize: found the unknown "
                r"variable 'nodez', expected .*did you mean 'nodes'")
-    refused(c, "is refused, the policy in force stays")
+    refused(c, REFUSED)
     refused(c, "still running on the last accepted policy", 2)  # every period
     assert priority(c, j) == 300 and priority(c, job(c)) == 300
     # a restart with the bad file runs on with the accepted one, and says so every period
@@ -126,10 +128,10 @@ def test_a_value_that_is_no_number_counts_zero_and_is_logged(cluster):
 def test_no_bad_file_hurts_slurmctld(bad_file_cluster, text):
     c = bad_file_cluster
     j = job(c)
-    before = len(c.log_grep("is refused, the policy in force stays"))
+    before = len(c.log_grep(REFUSED))
     c.write_policy(text)
     c.reconfigure()
-    refused(c, "is refused, the policy in force stays", before + 1)
+    refused(c, REFUSED, before + 1)
     assert priority(c, j) == 100 and c.alive("slurmctld")
     c.write_policy(policy(100))
 

@@ -31,6 +31,9 @@ ROWS = {
                    "PriorityWeightPartition": 0, "PriorityWeightJobSize": 0},
     "over_the_top": {"PriorityWeightAge": 4000000000, "PriorityWeightFairshare": 4000000000},
 }
+# A sum over 2^32-1: stock cuts the priority but not the columns, so that its sprio shows another
+# priority than squeue; ours lowers SITE. The priorities are the same.
+NOT_COMPARED = {"over_the_top": ("%Y", "%S")}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,7 @@ def frozen():
     queue.stop()
 
 
-def differences(stock, ours):
+def differences(stock, ours, without=()):
     """Texts of what is further apart than a point; the columns are sprio's."""
     names = mfqueue.SPRIO.split("|")[2:]
     found = []
@@ -49,6 +52,8 @@ def differences(stock, ours):
             found.append(f"{key}: only under {'stock' if key in stock else 'ccr'}")
             continue
         for name, a, b in zip(names, stock[key], ours[key]):
+            if name in without:
+                continue
             for x, y in zip(a.split(","), b.split(",")):
                 (tres, _, x), (other, _, y) = x.rpartition("="), y.rpartition("=")
                 same = tres == other and (x == y or abs(number(x) - number(y)) <= 1)
@@ -87,20 +92,21 @@ def test_the_queue_has_every_kind_of_job(frozen):
 def test_every_column_and_the_order(frozen, row):
     stock = frozen.read("multifactor", conf=ROWS[row])
     ours = frozen.read("ccr", conf=ROWS[row])
-    found = differences(stock["sprio"], ours["sprio"])
+    found = differences(stock["sprio"], ours["sprio"], NOT_COMPARED.get(row, ()))
     assert not found, f"{len(found)} differences:\n" + "\n".join(found[:20])
     assert len(stock["sprio"]) > 2000
     assert order(stock["queue"]) == order(ours["queue"])
+    for a, b in zip(stock["queue"], ours["queue"]):
+        assert abs(int(a.split()[2]) - int(b.split()[2])) <= 1, f"{a} under stock, {b} under ccr"
     assert stock["sshare"] == ours["sshare"]
 
 
 # Seconds after the queue was made at which slurmctld runs a cycle; jobs end and start in between.
 HISTORIES = {
-    "one_cycle": ((900,), {}),
-    "cycles": ((300, 600, 900, 4500), {}),
+    "cycles": ((300, 900, 4500), {}),
     "no_decay": ((300, 5000), {"PriorityDecayHalfLife": 0,
                                "PriorityUsageResetPeriod": "YEARLY"}),
-    "classic": ((300, 600, 4500), {"PriorityFlags": "NO_FAIR_TREE"}),
+    "classic": ((300, 4500), {"PriorityFlags": "NO_FAIR_TREE"}),
     "clock_set_back": ((900, 300, 1800), {}),
 }
 
@@ -117,9 +123,12 @@ def test_sshare_after_the_same_history(frozen, row):
     assert order(stock["queue"]) == order(ours["queue"])
 
 
-def end_some(cluster, turn):
-    """Running jobs end, one at each turn, in the middle of a period."""
-    running = cluster.run("squeue", "-h", "-t", "R", "-S", "i", "-o", "%i").stdout.split()
-    cluster.run("scancel", running[turn])
-    cluster.wait_for(lambda: cluster.job(running[turn])["JobState"] == "CANCELLED", 30,
-                     what="a cancelled job")
+def end_some(queue, turn, at):
+    """A running job ends at each turn, in the middle of a period; another gets a new limit."""
+    c = queue.cluster
+    mfqueue.set_clock(c, queue.began + at + 77)
+    running = c.run("squeue", "-h", "-t", "R", "-S", "i", "-o", "%i").stdout.split()
+    c.run("scancel", running[0])
+    c.update(JobId=running[1], TimeLimit=3000 + turn)
+    c.wait_for(lambda: c.job(running[0])["JobState"] in ("CANCELLED", "COMPLETING"), 30,
+               what="a cancelled job")

@@ -44,6 +44,7 @@ Test(policy_error, muparsers_codes_mean_what_they_are_taken_for)
 	    {"pow(2)", "found too few arguments"},
 	    {"1 ? 2", "found a '?' without ':'"},
 	    {"1 : 2", "found a ':'"},
+	    {"1 + maximum(2, 3)", "found the unknown function 'maximum' at character 5"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

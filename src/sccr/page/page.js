@@ -599,6 +599,8 @@ $("what").textContent = [
 ].filter(Boolean).join(" \u00b7 ");
 $("foot").textContent = `sccr simulate ${D.version}. Times are ${DATED ? "UTC" : "counted from the workload's start"}. Bars left of the red line are what happened, right of it what the scheduler expects: limits and bookings.`;
 
+$("rows").textContent = HAS_GPU ? "a row for each GPU, the strip below: cores" : "cores from top to bottom";
+
 $("play").onclick = () => play(!S.playing);
 $("back").onclick = () => { play(false); stepLook(-1); };
 $("forth").onclick = () => { play(false); stepLook(1); };

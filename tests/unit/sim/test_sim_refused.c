@@ -4,7 +4,7 @@
 static struct sim_job job(uint32_t nodes, uint32_t cpus, sim_time limit, sim_time submit)
 {
 	struct sim_job j = {
-	    .submit = submit,
+	    .eligible = submit,
 	    .limit = limit,
 	    .demand = {.nodes = nodes, .cpus = cpus, .last_cpus = cpus, .gpu_type = SIM_ANY_TYPE}};
 	return j;

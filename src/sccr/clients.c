@@ -1,0 +1,187 @@
+/* clients - see clients.h */
+#include "sccr/clients.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* All of a stream, terminated; NULL: out of memory or unreadable. */
+static char *read_all(int fd)
+{
+	size_t n = 0, room = 65536;
+	char *text = malloc(room);
+
+	while (text) {
+		ssize_t got;
+
+		if (n + 1 == room) {
+			char *more = realloc(text, room * 2);
+
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
+		}
+		got = read(fd, text + n, room - n - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			text[n] = '\0';
+			if (got == 0)
+				return text;
+			break;
+		}
+		n += (size_t)got;
+	}
+	free(text);
+	return NULL;
+}
+
+/* The last line of a file, for a message. */
+static void last_line(int fd, char *out, size_t size)
+{
+	char *text, *end;
+
+	out[0] = '\0';
+	if (lseek(fd, 0, SEEK_SET) != 0 || !(text = read_all(fd)))
+		return;
+	end = text + strlen(text);
+	while (end > text && (end[-1] == '\n' || end[-1] == ' '))
+		*--end = '\0';
+	while (end > text && end[-1] != '\n')
+		end--;
+	snprintf(out, size, "%s", end);
+	free(text);
+}
+
+static int run(char *const argv[], char **text, struct ccr_error *err)
+{
+	posix_spawn_file_actions_t files;
+	FILE *errors = tmpfile();
+	char why[300];
+	int pipes[2], status = 0, rc;
+	pid_t pid;
+
+	*text = NULL;
+	if (!errors || pipe2(pipes, O_CLOEXEC)) {
+		rc = ccr_error_set(err, CCR_EIO, 0, "cannot run %s: %s", argv[0], strerror(errno));
+		if (errors)
+			fclose(errors);
+		return rc;
+	}
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, pipes[1], 1);
+	posix_spawn_file_actions_adddup2(&files, fileno(errors), 2);
+	rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	close(pipes[1]);
+	if (rc) {
+		rc = ccr_error_set(err, CCR_EIO, 0, "cannot run %s: %s", argv[0], strerror(rc));
+	} else {
+		*text = read_all(pipes[0]);
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		last_line(fileno(errors), why, sizeof(why));
+		if (!*text)
+			rc = ccr_error_nomem(err);
+		else if (!WIFEXITED(status) || WEXITSTATUS(status))
+			rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", argv[0],
+					   why[0] ? why : "it failed");
+	}
+	close(pipes[0]);
+	fclose(errors);
+	if (rc) {
+		free(*text);
+		*text = NULL;
+	}
+	return rc;
+}
+
+static size_t count(const char *s, char c)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += *s == c;
+	return n;
+}
+
+static char **cut(char *line, size_t fields_min)
+{
+	static char nothing[] = "";
+	size_t n = count(line, '|') + 1;
+	char **f = calloc(n > fields_min ? n : fields_min, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	for (size_t k = 0; k < n; k++)
+		f[k] = k ? strchr(f[k - 1], '|') + 1 : line;
+	for (size_t k = 1; k < n; k++)
+		f[k][-1] = '\0';
+	for (size_t k = n; k < fields_min; k++)
+		f[k] = nothing;
+	return f;
+}
+
+int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
+	       struct ccr_error *err)
+{
+	char *save = NULL;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = run(argv, &out->text, err);
+	if (rc)
+		return rc;
+	out->row = calloc(count(out->text, '\n') + 1, sizeof(*out->row));
+	if (!out->row) {
+		client_rows_free(out);
+		return ccr_error_nomem(err);
+	}
+	for (char *l = strtok_r(out->text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		out->row[out->n] = cut(l, fields_min);
+		if (!out->row[out->n]) {
+			client_rows_free(out);
+			return ccr_error_nomem(err);
+		}
+		out->n++;
+	}
+	return CCR_OK;
+}
+
+void client_rows_free(struct client_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		free(rows->row[i]);
+	free(rows->row);
+	free(rows->text);
+	memset(rows, 0, sizeof(*rows));
+}
+
+int client_show_config(struct client_rows *out, struct ccr_error *err)
+{
+	char *const argv[] = {"scontrol", "show", "config", NULL};
+
+	return client_run(argv, 1, out, err);
+}
+
+char *client_config(const struct client_rows *config, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < config->n; i++) {
+		const char *line = config->row[i][0], *eq = strstr(line, " = ");
+
+		if (eq && strncasecmp(line, key, n) == 0 && (line[n] == ' ' || line[n] == '='))
+			return strdup(eq + 3);
+	}
+	return NULL;
+}

@@ -1,0 +1,198 @@
+/*
+ * sccr explain - a job's rank, its score term by term, its group, and what it waits for
+ *
+ * Everything comes from stock squeue, sprio, sshare and scontrol, run as whoever asks: what Slurm
+ * hides from a user stays hidden. The total is squeue's number.
+ */
+#include "sccr/explain.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/common.h"
+#include "sccr/sccr.h"
+
+static void help(FILE *out)
+{
+	fputs(
+	    "usage: sccr explain [--policy FILE] [--json] JOB\n\n"
+	    "Says where a job stands in its partition and who is ahead of it, how its priority\n"
+	    "comes about, how far its group is from its target, what the job waits for, and what\n"
+	    "would change that. JOB is a job id, an array task (12_3) or a part of a hetjob "
+	    "(12+1).\n\n"
+	    "  --policy FILE  the policy (default: the cluster's, where it can be read)\n"
+	    "  --json         the same as JSON\n\n"
+	    "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong "
+	    "use.\n",
+	    out);
+}
+
+static int rank(struct explain *x, struct ccr_error *err)
+{
+	const struct queue *q = x->queue;
+
+	/* a held job has the priority 0: it is not in the running */
+	if (strcmp(x->job->state, "PENDING") || x->job->priority <= 0)
+		return CCR_OK;
+	x->ahead = calloc(q->n + 1, sizeof(*x->ahead));
+	if (!x->ahead)
+		return ccr_error_nomem(err);
+	for (size_t i = 0; i < q->n; i++) {
+		const struct queue_job *j = &q->job[i];
+
+		if (strcmp(j->state, "PENDING") || j->priority <= 0 ||
+		    strcmp(j->partition, x->job->partition))
+			continue;
+		x->of++;
+		if (j != x->job && queue_before(j, x->job))
+			x->ahead[x->n_ahead++] = j;
+	}
+	x->rank = x->n_ahead + 1;
+	return CCR_OK;
+}
+
+/* Target and usage of the job's group, as far as they can be had by this user. */
+static void find_group(struct explain *x, const struct live_usage *usage)
+{
+	double delta = x->terms.factor[CCR_COL_FAIRSHARE];
+	const char *expr;
+
+	if (!x->config)
+		return;
+	x->group = live_group_of(usage, &x->config->groups, x->job->user, x->job->account);
+	if (!x->group)
+		return;
+	if (usage->n && x->config->usage.source != CCR_SOURCE_LEDGER &&
+	    x->config->usage.model == CCR_USAGE_HALFLIFE) {
+		x->usage = live_usage_of_group(usage, &x->config->groups, x->group);
+		x->usage_known = true;
+		return;
+	}
+	/* Without a database the ledger is root's; the fairshare factor of the job tells the rest.
+	 */
+	expr = x->config->column[CCR_COL_FAIRSHARE].text;
+	if (expr && !strcmp(expr, "fs_delta") && x->terms.found &&
+	    x->terms.weight[CCR_COL_FAIRSHARE] > 0 &&
+	    (x->group->target.kind == CCR_TARGET_BOTH || delta != 0)) {
+		x->usage = x->group->target.percent - delta;
+		x->usage_known = x->group->target.kind != CCR_TARGET_NONE;
+	}
+}
+
+static int explain_row(struct explain *x, const struct live_usage *usage, bool json,
+		       struct ccr_error *err)
+{
+	int rc = queue_terms_read(x->job, &x->terms, err);
+
+	if (!rc)
+		rc = rank(x, err);
+	if (rc)
+		return rc;
+	find_group(x, usage);
+	explain_plan(x);
+	if (json)
+		explain_print_json(x, stdout);
+	else
+		explain_print(x, stdout);
+	free(x->ahead);
+	x->ahead = NULL;
+	return CCR_OK;
+}
+
+static int explain_all(const struct queue *q, const struct ccr_config *config,
+		       const struct live_usage *usage, const char *asked, bool json,
+		       struct ccr_error *err)
+{
+	size_t found = 0;
+	int rc = CCR_OK;
+
+	if (json)
+		fputs("[", stdout);
+	for (size_t i = 0; !rc && i < q->n; i++) {
+		struct explain x = {
+		    .queue = q, .job = &q->job[i], .config = config, .now = time(NULL)};
+
+		if (!queue_matches(&q->job[i], asked))
+			continue;
+		if (found++)
+			fputs(json ? ",\n" : "\n", stdout);
+		rc = explain_row(&x, usage, json, err);
+	}
+	if (json)
+		fputs("]\n", stdout);
+	if (!rc && !found)
+		rc = ccr_error_set(err, CCR_EINVAL, 0,
+				   "there is no job %s: it never was, ended more than MinJobAge "
+				   "ago (see sacct), or is not yours to see",
+				   asked);
+	return rc;
+}
+
+/* The policy, for names and targets; an unreadable one is no reason not to explain. */
+static struct ccr_config *load_policy(const char *policy)
+{
+	struct ccr_config *config = NULL;
+	struct ccr_error err;
+	char *path = NULL;
+
+	if (!policy && live_policy_path(&path, &err) == CCR_OK)
+		policy = path;
+	if (policy && sccr_policy_load(policy, &config, &err))
+		fprintf(stderr, "sccr explain: no group terms: %s\n", err.text);
+	free(path);
+	return config;
+}
+
+int sccr_explain(int argc, char **argv)
+{
+	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *policy = NULL;
+	struct ccr_config *config;
+	struct live_usage usage;
+	struct ccr_error err;
+	struct queue q;
+	bool json = false;
+	int o, rc;
+
+	while ((o = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
+		switch (o) {
+		case 'p':
+			policy = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			help(stdout);
+			return SCCR_OK;
+		default:
+			return SCCR_USAGE;
+		}
+	}
+	if (optind + 1 != argc || !strlen(argv[optind]) ||
+	    strspn(argv[optind], "0123456789_+") != strlen(argv[optind])) {
+		fputs("sccr explain: give one job, such as 12, 12_3 or 12+1 (see `sccr explain "
+		      "--help`)\n",
+		      stderr);
+		return SCCR_USAGE;
+	}
+	rc = queue_read(&q, &err);
+	if (rc) {
+		fprintf(stderr, "sccr explain: %s\n", err.text);
+		return SCCR_BAD;
+	}
+	config = load_policy(policy);
+	rc = live_usage_read(&usage, &err);
+	if (!rc)
+		rc = explain_all(&q, config, &usage, argv[optind], json, &err);
+	if (rc)
+		fprintf(stderr, "sccr explain: %s\n", err.text);
+	live_usage_free(&usage);
+	ccr_config_free(config);
+	queue_free(&q);
+	return rc ? SCCR_BAD : SCCR_OK;
+}

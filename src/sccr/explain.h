@@ -1,0 +1,51 @@
+/*
+ * explain - what is known of a job, put together for printing
+ */
+#ifndef SCCR_EXPLAIN_H
+#define SCCR_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "core/config.h"
+#include "sccr/live.h"
+#include "sccr/queue.h"
+
+/* What the reason of a pending job says of bookings. */
+enum explain_plan {
+	PLAN_NONE,	  /* nothing: not booked, not held back by a booking */
+	PLAN_BOOKED,	  /* has a start and nodes */
+	PLAN_WOULD_DELAY, /* fits now, and would delay a booking */
+	PLAN_BEHIND,	  /* waits behind others, beyond the depth of bookings */
+	PLAN_LIMIT,	  /* held back by a limit, a hold, a dependency or a begin time */
+};
+
+struct explain {
+	const struct queue *queue;
+	const struct queue_job *job;
+	struct queue_terms terms;
+	const struct ccr_config *config; /* NULL: the policy file is not to be had here */
+	const struct ccr_group *group;	 /* NULL: none, or not known */
+	bool usage_known;
+	double usage;	 /* percent */
+	size_t rank, of; /* in its partition, among the pending; 0 where it is not pending */
+	const struct queue_job **ahead;
+	size_t n_ahead;
+	enum explain_plan plan;
+	unsigned long blocker; /* the job whose booking it would delay, 0 if unknown */
+	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
+	time_t earliest;       /* the first booking in its partition from now on; -1 */
+	time_t now;
+};
+
+/* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
+void explain_plan(struct explain *x);
+
+void explain_print(const struct explain *x, FILE *out);
+void explain_print_json(const struct explain *x, FILE *out);
+
+/* What kind of thing holds a job back, in words; NULL where the reason is no limit. */
+const char *explain_limit(const char *reason);
+
+#endif

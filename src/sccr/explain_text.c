@@ -1,0 +1,322 @@
+/* explain_text - what is known of a job, in words; see explain.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sccr/common.h"
+#include "sccr/explain.h"
+
+#define SHOWN_AHEAD 5
+
+static const struct {
+	const char *prefix, *words;
+} limits[] = {
+    {"Assoc", "a limit of its association: `scontrol show assoc_mgr` shows it and what is used"},
+    {"QOS", "a limit of its QOS: `sacctmgr show qos` shows it"},
+    {"MaxJobs", "a limit of jobs"},
+    {"JobHeld", "it is held: `scontrol release` lets it go"},
+    {"Dependency", "it waits for another job"},
+    {"BeginTime", "its begin time has not come"},
+    {"Reservation", "it waits for its reservation"},
+    {"Licenses", "it waits for licences"},
+    {"Partition", "its partition does not take it as it is: `scontrol show partition` tells why"},
+    {"InvalidAccount", "its account is not valid"},
+    {"InvalidQOS", "its QOS is not valid"},
+    {"Cleaning", "its last run is being cleaned up"},
+    {"JobArrayTaskLimit", "its array runs as many tasks as it may"},
+    {"DependencyNeverSatisfied", "the job that it waits for cannot fulfil its dependency any more"},
+    {"BadConstraints", "no node can give what it asks for"},
+};
+
+const char *explain_limit(const char *reason)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (!strncasecmp(reason, limits[i].prefix, strlen(limits[i].prefix)))
+			return limits[i].words;
+	}
+	return NULL;
+}
+
+/* The time behind a word of the reason (squeue may write _ for blanks); -1 if there is none. */
+static time_t time_behind(const char *reason, const char *word)
+{
+	const char *at = strstr(reason, word);
+	char text[20];
+
+	if (!at)
+		return -1;
+	at += strlen(word);
+	snprintf(text, sizeof(text), "%.19s", at);
+	return queue_time(text);
+}
+
+static void read_reason(struct explain *x, char *reason)
+{
+	const char *job;
+
+	for (char *c = reason; *c; c++) {
+		if (*c == '_')
+			*c = ' ';
+	}
+	job = strstr(reason, "would delay job ");
+	if (job) {
+		x->plan = PLAN_WOULD_DELAY;
+		x->blocker = strtoul(job + strlen("would delay job "), NULL, 10);
+		x->booked = time_behind(reason, "booked for ");
+	} else if (strstr(reason, "would delay")) {
+		x->plan = PLAN_WOULD_DELAY;
+	} else if (strstr(reason, "booked for ")) {
+		x->plan = PLAN_BOOKED;
+		x->booked = time_behind(reason, "booked for ");
+	} else if (explain_limit(reason)) {
+		x->plan = PLAN_LIMIT;
+	} else {
+		x->plan = PLAN_BEHIND;
+	}
+}
+
+void explain_plan(struct explain *x)
+{
+	char reason[400];
+
+	x->booked = x->earliest = -1;
+	x->plan = PLAN_NONE;
+	if (strcmp(x->job->state, "PENDING"))
+		return;
+	snprintf(reason, sizeof(reason), "%s", x->job->reason);
+	read_reason(x, reason);
+	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0] &&
+	    strcmp(x->job->sched_nodes, "(null)")) {
+		x->booked = queue_time(x->job->start);
+		if (x->booked > 0)
+			x->plan = PLAN_BOOKED;
+	}
+	for (size_t i = 0; i < x->queue->n; i++) {
+		const struct queue_job *j = &x->queue->job[i];
+		time_t at = queue_time(j->start);
+
+		if (j == x->job || strcmp(j->state, "PENDING") || at <= x->now ||
+		    strcmp(j->partition, x->job->partition) || !j->sched_nodes[0] ||
+		    !strcmp(j->sched_nodes, "(null)"))
+			continue;
+		if (x->earliest < 0 || at < x->earliest)
+			x->earliest = at;
+	}
+}
+
+static void print_rank(const struct explain *x, FILE *out)
+{
+	size_t from = x->n_ahead > SHOWN_AHEAD ? x->n_ahead - SHOWN_AHEAD : 0;
+
+	fprintf(out, "Rank %zu of %zu pending in partition %s", x->rank, x->of, x->job->partition);
+	if (!x->n_ahead) {
+		fputs("; nobody is ahead.\n", out);
+		return;
+	}
+	fputs(". Ahead of it:\n", out);
+	if (from)
+		fprintf(out, "    ... and %zu more\n", from);
+	for (size_t i = from; i < x->n_ahead; i++) {
+		const struct queue_job *j = x->ahead[i];
+
+		fprintf(out, "    %-12s %10.0f  %-10s %-12s %ld nodes, limit %s\n", j->id,
+			j->priority, j->user, j->account, j->n_nodes, j->limit);
+	}
+}
+
+static void print_terms(const struct explain *x, FILE *out)
+{
+	const struct queue_terms *t = &x->terms;
+
+	if (!t->found) {
+		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n", x->job->priority);
+		return;
+	}
+	fprintf(out, "Priority %.0f:\n", x->job->priority);
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		const char *expr = x->config ? x->config->column[i].text : NULL;
+
+		if (t->points[i] == 0 && t->weight[i] == 0)
+			continue;
+		if (i == CCR_COL_SITE && t->points[i] == 0)
+			continue;
+		fprintf(out, "    %-10s", sccr_column_title(i));
+		if (i == CCR_COL_SITE)
+			fprintf(out, " %12s   %10s   %14.0f  %s\n", "", "", t->points[i],
+				"the policy's base, and what lifts a score to 1");
+		else
+			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i], t->weight[i],
+				t->points[i], expr ? expr : "");
+	}
+	if (t->tres[0])
+		fprintf(out, "    %-10s %s\n", "TRES", t->tres);
+	if (t->nice != 0)
+		fprintf(out, "    %-10s %44.0f\n", "NICE", -t->nice);
+}
+
+static void print_group(const struct explain *x, FILE *out)
+{
+	const struct ccr_group *g = x->group;
+	double d;
+
+	if (!x->config)
+		return;
+	if (!g) {
+		fprintf(out, "Account %s has no group in the policy: its group terms are 0.\n",
+			x->job->account);
+		return;
+	}
+	fprintf(out, "Group %s: ", g->name);
+	if (g->target.kind == CCR_TARGET_NONE)
+		fputs("no target", out);
+	else
+		fprintf(out, "target %.4g %%%s", g->target.percent,
+			g->target.kind == CCR_TARGET_BOTH      ? ""
+			: g->target.kind == CCR_TARGET_CEILING ? " (a ceiling)"
+			: g->target.kind == CCR_TARGET_FLOOR   ? " (a floor)"
+							       : " (a cap, no points)");
+	if (x->usage_known) {
+		d = g->target.percent - x->usage;
+		fprintf(out, ", usage %.2f %%", x->usage);
+		if (g->target.kind != CCR_TARGET_NONE)
+			fprintf(out, ": %.2f points %s its target, which %s its jobs", fabs(d),
+				d >= 0 ? "below" : "above",
+				ccr_target_points(g->target.kind, g->target.percent, x->usage) == 0
+				    ? "does not move"
+				: d > 0 ? "raises"
+					: "lowers");
+	}
+	fprintf(out, ". Financial factor %.4g.\n", g->financial);
+}
+
+/* Whole minutes that end before `at`, a little spare included; 0 if there are none. */
+static long minutes_before(time_t now, time_t at)
+{
+	long m = (long)((at - now - 30) / 60);
+
+	return at > now && m > 0 ? m : 0;
+}
+
+static void print_plan(const struct explain *x, FILE *out)
+{
+	long minutes;
+
+	switch (x->plan) {
+	case PLAN_NONE:
+		break;
+	case PLAN_BOOKED:
+		fprintf(out, "Booked to start at %s on %s, when what runs there ends.\n",
+			x->job->start, x->job->sched_nodes);
+		fputs("It starts earlier if jobs end before their limits; nobody behind it may "
+		      "delay it.\n",
+		      out);
+		break;
+	case PLAN_WOULD_DELAY:
+		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->job->reason);
+		minutes = minutes_before(
+		    x->now, x->earliest > 0 && x->earliest < x->booked ? x->earliest : x->booked);
+		if (minutes)
+			fprintf(out,
+				"With a time limit of at most %ld minutes it would end before "
+				"every booking of the partition and could start now.\n",
+				minutes);
+		else
+			fputs("No limit is short enough to end before that booking.\n", out);
+		break;
+	case PLAN_BEHIND:
+		fprintf(out,
+			"It waits (%s) and has no booking: those ahead of it fill the "
+			"partition's bookings, or nothing fits it soon.\n",
+			x->job->reason);
+		minutes = minutes_before(x->now, x->earliest);
+		if (minutes)
+			fprintf(out,
+				"A job that fits what is free now and ends within %ld minutes "
+				"delays no booking.\n",
+				minutes);
+		break;
+	case PLAN_LIMIT:
+		fprintf(out, "It does not wait for its turn but for something else (%s): %s.\n",
+			x->job->reason, explain_limit(x->job->reason));
+		break;
+	}
+}
+
+void explain_print(const struct explain *x, FILE *out)
+{
+	const struct queue_job *j = x->job;
+
+	fprintf(out, "Job %s (%s) of %s, account %s, partition %s: %s", j->id, j->name, j->user,
+		j->account, j->partition, j->state);
+	if (strcmp(j->state, "PENDING") && j->nodes[0])
+		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
+			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
+	fputs(".\n", out);
+	if (x->rank)
+		print_rank(x, out);
+	print_terms(x, out);
+	print_group(x, out);
+	print_plan(x, out);
+}
+
+static void json_time(FILE *out, const char *key, time_t t)
+{
+	if (t > 0)
+		fprintf(out, ", \"%s\": %lld", key, (long long)t);
+}
+
+static void json_text(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, ", \"%s\": ", key);
+	sccr_json_string(out, value);
+}
+
+void explain_print_json(const struct explain *x, FILE *out)
+{
+	static const char *const plans[] = {"none", "booked", "would_delay", "behind", "limit"};
+	const struct queue_job *j = x->job;
+
+	fputs("{\"job\": ", out);
+	sccr_json_string(out, j->id);
+	json_text(out, "name", j->name);
+	json_text(out, "state", j->state);
+	json_text(out, "user", j->user);
+	json_text(out, "account", j->account);
+	json_text(out, "partition", j->partition);
+	json_text(out, "reason", j->reason);
+	fprintf(out, ", \"priority\": %.0f", j->priority);
+	if (x->rank) {
+		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"ahead\": [", x->rank, x->of);
+		for (size_t i = 0; i < x->n_ahead; i++) {
+			fputs(i ? ", " : "", out);
+			sccr_json_string(out, x->ahead[i]->id);
+		}
+		fputs("]", out);
+	}
+	if (x->terms.found) {
+		fputs(", \"columns\": {", out);
+		for (int i = 0; i < CCR_COLUMNS; i++)
+			fprintf(out,
+				"%s\"%s\": {\"factor\": %.10g, \"weight\": %.10g, \"points\": "
+				"%.10g}",
+				i ? ", " : "", ccr_column_name(i), x->terms.factor[i],
+				x->terms.weight[i], x->terms.points[i]);
+		fprintf(out, "}, \"nice\": %.0f", x->terms.nice);
+	}
+	if (x->group) {
+		json_text(out, "group", x->group->name);
+		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,
+			x->group->financial);
+		if (x->usage_known)
+			fprintf(out, ", \"usage\": %.10g", x->usage);
+	}
+	json_text(out, "plan", plans[x->plan]);
+	json_time(out, "booked", x->booked);
+	if (x->plan == PLAN_BOOKED)
+		json_text(out, "nodes", j->sched_nodes);
+	if (x->blocker)
+		fprintf(out, ", \"would_delay\": %lu", x->blocker);
+	json_time(out, "earliest_booking", x->earliest);
+	fputs("}", out);
+}

@@ -1,0 +1,187 @@
+/* live - see live.h */
+#include "sccr/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEPTH_MAX 64
+
+/* The value of NAME= in a comma separated list, malloc'd; NULL if it is not there. */
+static char *option(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (!strncasecmp(p, name, n) && p[n] == '=')
+			return strndup(p + n + 1, strcspn(p + n + 1, ","));
+	}
+	return NULL;
+}
+
+static char *beside(const char *file, const char *name)
+{
+	const char *slash = strrchr(file, '/');
+	char *out = NULL;
+
+	if (asprintf(&out, "%.*s%s", slash ? (int)(slash - file + 1) : 0, file, name) < 0)
+		return NULL;
+	return out;
+}
+
+int live_policy_path(char **out, struct ccr_error *err)
+{
+	struct client_rows config;
+	char *type, *params, *conf;
+	int rc = client_show_config(&config, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	type = client_config(&config, "PriorityType");
+	params = client_config(&config, "PriorityParameters");
+	conf = client_config(&config, "SLURM_CONF");
+	client_rows_free(&config);
+	if (!type || strcmp(type, "priority/ccr")) {
+		rc = ccr_error_set(err, CCR_EINVAL, 0,
+				   "the cluster has PriorityType=%s, expected priority/ccr (or "
+				   "give --policy)",
+				   type ? type : "?");
+	} else {
+		*out = option(params, "ccr_conf");
+		if (!*out && conf)
+			*out = beside(conf, "ccr.json");
+		if (!*out)
+			rc = ccr_error_nomem(err);
+	}
+	free(type);
+	free(params);
+	free(conf);
+	return rc;
+}
+
+int live_ledger_path(char **out, struct ccr_error *err)
+{
+	struct client_rows config;
+	char *dir;
+	int rc = client_show_config(&config, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	dir = client_config(&config, "StateSaveLocation");
+	client_rows_free(&config);
+	if (!dir || asprintf(out, "%s/ccr_usage.json", dir) < 0) {
+		*out = NULL;
+		rc = ccr_error_nomem(err);
+	}
+	free(dir);
+	return rc;
+}
+
+int live_usage_read(struct live_usage *u, struct ccr_error *err)
+{
+	char *const argv[] = {"sshare", "-h", "-a", "-P", "-o", "Account,User,RawUsage", NULL};
+	int rc;
+
+	memset(u, 0, sizeof(*u));
+	rc = client_run(argv, 3, &u->rows, NULL);
+	if (rc == CCR_ENOMEM)
+		return ccr_error_nomem(err);
+	if (rc || !u->rows.n) /* no database, or none of its business */
+		return CCR_OK;
+	u->assoc = calloc(u->rows.n, sizeof(*u->assoc));
+	if (!u->assoc)
+		return ccr_error_nomem(err);
+	for (size_t i = 0; i < u->rows.n; i++) {
+		char **f = u->rows.row[i];
+		size_t blanks = strspn(f[0], " ");
+
+		u->assoc[i] = (struct live_assoc){
+		    .account = f[0] + blanks,
+		    .user = f[1],
+		    .depth = blanks < DEPTH_MAX ? (int)blanks : DEPTH_MAX - 1,
+		    .raw = strtod(f[2], NULL),
+		};
+	}
+	u->n = u->rows.n;
+	return CCR_OK;
+}
+
+void live_usage_free(struct live_usage *u)
+{
+	free(u->assoc);
+	client_rows_free(&u->rows);
+	memset(u, 0, sizeof(*u));
+}
+
+/*
+ * Walks the tree as the plugin does (src/priority/standing.c): an account that no group names is
+ * its parent's group's; a group's usage is that of the topmost of its accounts, and of its users
+ * elsewhere.
+ */
+double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *groups,
+			   const struct ccr_group *group)
+{
+	const struct ccr_group *at[DEPTH_MAX + 1] = {NULL};
+	double sum = 0;
+
+	for (size_t i = 0; i < u->n; i++) {
+		const struct live_assoc *a = &u->assoc[i];
+		const struct ccr_group *up = a->depth ? at[a->depth - 1] : NULL, *g;
+
+		if (*a->user) {
+			g = ccr_groups_find_user(groups, a->user);
+			if (g == group && g != up)
+				sum += a->raw;
+			continue;
+		}
+		g = ccr_groups_find(groups, a->account);
+		if (!g)
+			g = up;
+		at[a->depth] = g;
+		if (g == group && g != up)
+			sum += a->raw;
+		else if (!g && a->depth == 1 && groups->fallback == group)
+			sum += a->raw;
+	}
+	return u->n && u->assoc[0].raw > 0 ? 100 * sum / u->assoc[0].raw : 0;
+}
+
+const struct ccr_group *live_group_of(const struct live_usage *u, const struct ccr_groups *groups,
+				      const char *user, const char *account)
+{
+	const char *chain[DEPTH_MAX + 1], *at[DEPTH_MAX + 1] = {NULL};
+	size_t n = 0;
+
+	chain[n++] = account;
+	for (size_t i = 0; i < u->n; i++) {
+		const struct live_assoc *a = &u->assoc[i];
+
+		if (*a->user)
+			continue;
+		at[a->depth] = a->account;
+		if (strcasecmp(a->account, account))
+			continue;
+		for (int d = a->depth - 1; d >= 0 && n <= DEPTH_MAX; d--) {
+			if (at[d])
+				chain[n++] = at[d];
+		}
+		break;
+	}
+	return ccr_groups_climb(groups, user, chain, n, NULL, NULL);
+}
+
+void live_usage_print_users(const struct live_usage *u, FILE *out)
+{
+	double root = u->n ? u->assoc[0].raw : 0;
+
+	fprintf(out, "\n%-20s %-20s %8s %14s\n", "USER", "ACCOUNT", "USAGE", "BILLED_HOURS");
+	for (size_t i = 0; i < u->n; i++) {
+		const struct live_assoc *a = &u->assoc[i];
+
+		if (*a->user)
+			fprintf(out, "%-20s %-20s %8.2f %14.2f\n", a->user, a->account,
+				root > 0 ? 100 * a->raw / root : 0, a->raw / 3600);
+	}
+}

@@ -1,0 +1,46 @@
+/*
+ * live - where the running cluster keeps its policy and usage, and what sshare tells of usage
+ */
+#ifndef SCCR_LIVE_H
+#define SCCR_LIVE_H
+
+#include <stdio.h>
+
+#include "core/groups.h"
+#include "sccr/clients.h"
+
+/* The policy file that the running slurmctld uses: ccr_conf of PriorityParameters, else ccr.json
+ * beside slurm.conf. malloc'd. */
+int live_policy_path(char **out, struct ccr_error *err);
+
+/* The plugin's ledger: ccr_usage.json in StateSaveLocation. malloc'd. */
+int live_ledger_path(char **out, struct ccr_error *err);
+
+/* An association of sshare's tree. */
+struct live_assoc {
+	const char *account, *user; /* user "" for an account */
+	int depth;
+	double raw; /* billed seconds, decayed */
+};
+
+struct live_usage {
+	struct client_rows rows;
+	struct live_assoc *assoc; /* in the tree's order; the first is root */
+	size_t n;		  /* 0: there is no database */
+};
+
+/* Asks sshare. Without a database that is no error: n is 0. */
+int live_usage_read(struct live_usage *u, struct ccr_error *err);
+void live_usage_free(struct live_usage *u);
+
+/* Usage of a group in percent of all, as the plugin counts it. */
+double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *groups,
+			   const struct ccr_group *group);
+
+/* The group of a job's user and account, by the account's ancestors too; NULL for none. */
+const struct ccr_group *live_group_of(const struct live_usage *u, const struct ccr_groups *groups,
+				      const char *user, const char *account);
+
+void live_usage_print_users(const struct live_usage *u, FILE *out);
+
+#endif

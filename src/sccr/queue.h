@@ -1,0 +1,52 @@
+/*
+ * queue - the queue as squeue and sprio show it to whoever asks
+ */
+#ifndef SCCR_QUEUE_H
+#define SCCR_QUEUE_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "core/policy.h"
+#include "sccr/clients.h"
+
+/* A job in one partition; strings point into the rows. "" for what is not there. */
+struct queue_job {
+	const char *id;	    /* as squeue has it: 12, 12_3, 12_[4-9], 12+1 */
+	const char *number; /* the job id that sprio knows */
+	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
+	const char *end, *nodes, *submit, *reason, *name;
+	double priority;
+	long n_nodes, n_cpus;
+};
+
+struct queue {
+	struct client_rows rows;
+	struct queue_job *job;
+	size_t n;
+};
+
+/* All jobs that the caller may see, a row for each partition of a pending job. */
+int queue_read(struct queue *q, struct ccr_error *err);
+void queue_free(struct queue *q);
+
+/* Is this row (part of) the job that was asked for: 12, 12_3, 12+1? */
+bool queue_matches(const struct queue_job *j, const char *asked);
+
+/* Does a go before b, by priority, then submit time, then job id? */
+bool queue_before(const struct queue_job *a, const struct queue_job *b);
+
+/* squeue's time as seconds since 1970; -1 for N/A and the like. */
+time_t queue_time(const char *text);
+
+/* A job's columns from sprio. */
+struct queue_terms {
+	bool found;
+	double points[CCR_COLUMNS], factor[CCR_COLUMNS], weight[CCR_COLUMNS];
+	double nice, priority;
+	char tres[256];
+};
+
+int queue_terms_read(const struct queue_job *j, struct queue_terms *t, struct ccr_error *err);
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * sccr score - a job's score, term by term, under any policy: no cluster needed
+ *
+ * The product's own core computes it: the number is what squeue would show for such a job.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/common.h"
+#include "sccr/sccr.h"
+#include "sccr/score_inputs.h"
+#include "sccr/score_plot.h"
+
+#define ROWS_MAX 100000
+
+struct result {
+	int which[CCR_VAR_COUNT];
+	double var[CCR_VAR_COUNT];
+	double factor[CCR_COLUMNS];
+	struct ccr_score score;
+};
+
+struct run {
+	struct ccr_config *config;
+	struct ccr_policy *policy;
+	struct ccr_score_rule rule;
+	struct score_inputs in;
+	struct sccr_weights weights;
+	struct result *row;
+	size_t rows;
+	bool faults;
+};
+
+static void help(FILE *out)
+{
+	fputs(
+	    "usage: sccr score [OPTIONS] NAME=VALUE[,VALUE...]...\n\n"
+	    "Reads each term of a job's score under a policy. NAME is a variable of the policies\n"
+	    "(nodes, ncpus, ngpus, mem, walltime, usage, target, ...; ccr.json(5) lists them) or\n"
+	    "one of: wait (time in the queue), tier, group (of the policy), nice. Times may be\n"
+	    "written as D-HH:MM:SS, mem with K, M, G or T. Several values, or a range FROM..TO\n"
+	    "or FROM..TO..STEP, give a table.\n\n"
+	    "  --policy FILE      a policy file or the name of a preset (default: ccr)\n"
+	    "  --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
+	    "  --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
+	    "  --plot FILE        draws the priority over the first variable with several values\n"
+	    "                     (a line for each value of the second) as SVG\n"
+	    "  --json             the same as JSON\n\n"
+	    "Exit status: 0 success, 1 bad policy, value or file, 2 wrong use.\n",
+	    out);
+}
+
+/* Every combination of the values given, the last variable running fastest. */
+static int compute(struct run *r, struct ccr_error *err)
+{
+	const struct ccr_score_extra extra = {.nice = (int64_t)r->in.nice};
+	size_t n = 1;
+
+	for (int i = 0; i < r->in.n_several; i++) {
+		n *= (size_t)r->in.var[r->in.order[i]].n;
+		if (n > ROWS_MAX)
+			return ccr_error_set(err, CCR_EINVAL, 0,
+					     "found more than %d combinations of values", ROWS_MAX);
+	}
+	r->row = calloc(n, sizeof(*r->row));
+	if (!r->row)
+		return ccr_error_nomem(err);
+	r->rows = n;
+	for (size_t k = 0; k < n; k++) {
+		struct result *row = &r->row[k];
+		unsigned faults[CCR_COLUMNS] = {0};
+		size_t rest = k;
+
+		for (int i = r->in.n_several - 1; i >= 0; i--) {
+			int v = r->in.order[i];
+
+			row->which[v] = (int)(rest % (size_t)r->in.var[v].n);
+			rest /= (size_t)r->in.var[v].n;
+		}
+		score_inputs_vars(&r->in, r->config, row->which, row->var);
+		ccr_policy_eval(r->policy, row->var, row->factor, faults);
+		ccr_score(&r->rule, row->factor, &extra, &row->score);
+		for (int i = 0; i < CCR_COLUMNS; i++)
+			r->faults = r->faults || faults[i];
+	}
+	return CCR_OK;
+}
+
+/* Variables that any expression reads, with the values that they had. */
+static void print_vars(const struct run *r, const struct result *row)
+{
+	const char *sep = "with ";
+
+	for (int v = 0; v < CCR_VAR_COUNT; v++) {
+		if (!ccr_policy_uses(r->policy, (enum ccr_var)v))
+			continue;
+		printf("%s%s %.10g", sep, ccr_var_info(v)->name, row->var[v]);
+		sep = ", ";
+	}
+	printf("\n\n");
+}
+
+static void print_one(const struct run *r, const struct result *row)
+{
+	print_vars(r, row);
+	printf("%-10s %14s   %10s   %14s  %s\n", "COLUMN", "FACTOR", "WEIGHT", "POINTS",
+	       "EXPRESSION");
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		const char *expr = ccr_policy_expr(r->policy, (enum ccr_column)i);
+
+		if (!strcmp(expr, "0") && row->score.points[i] == 0)
+			continue;
+		printf("%-10s %14.7g x %10.10g = %14.10g  %s%s\n", sccr_column_title(i),
+		       row->factor[i], r->rule.weight[i], row->score.points[i], expr,
+		       i == CCR_COL_SITE && r->rule.base ? ", and the base" : "");
+	}
+	if (r->in.nice != 0)
+		printf("%-10s %46.10g\n", "NICE", -r->in.nice);
+	printf("%-10s %46u\n", "PRIORITY", row->score.priority);
+}
+
+static void print_table(const struct run *r)
+{
+	for (int i = 0; i < r->in.n_several; i++)
+		printf("%16s ", ccr_var_info(r->in.order[i])->name);
+	for (int c = 0; c < CCR_COLUMNS; c++)
+		printf("%12s ", sccr_column_title(c));
+	printf("%12s\n", "PRIORITY");
+	for (size_t k = 0; k < r->rows; k++) {
+		for (int i = 0; i < r->in.n_several; i++)
+			printf("%16.10g ", r->row[k].var[r->in.order[i]]);
+		for (int c = 0; c < CCR_COLUMNS; c++)
+			printf("%12.10g ", r->row[k].score.points[c]);
+		printf("%12u\n", r->row[k].score.priority);
+	}
+}
+
+static void print_json(const struct run *r)
+{
+	printf("[");
+	for (size_t k = 0; k < r->rows; k++) {
+		const struct result *row = &r->row[k];
+
+		printf("%s\n{\"variables\": {", k ? "," : "");
+		for (int v = 0, first = 1; v < CCR_VAR_COUNT; v++) {
+			if (!ccr_policy_uses(r->policy, (enum ccr_var)v) && !r->in.var[v].n)
+				continue;
+			printf("%s\"%s\": %.17g", first ? "" : ", ", ccr_var_info(v)->name,
+			       row->var[v]);
+			first = 0;
+		}
+		printf("}, \"columns\": {");
+		for (int c = 0; c < CCR_COLUMNS; c++) {
+			printf("%s\"%s\": {\"factor\": %.17g, \"weight\": %.17g, \"points\": "
+			       "%.17g, \"expression\": ",
+			       c ? ", " : "", ccr_column_name(c), row->factor[c], r->rule.weight[c],
+			       row->score.points[c]);
+			sccr_json_string(stdout, ccr_policy_expr(r->policy, (enum ccr_column)c));
+			printf("}");
+		}
+		printf("}, \"nice\": %.17g, \"priority\": %u}", r->in.nice, row->score.priority);
+	}
+	printf("\n]\n");
+}
+
+/* One line for each value of the second variable; a line is consecutive rows, transposed. */
+static int plot(const struct run *r, const char *path, struct ccr_error *err)
+{
+	int first = r->in.order[0];
+	size_t nx = (size_t)r->in.var[first].n, lines = r->rows / nx;
+	struct score_line *line = calloc(lines, sizeof(*line));
+	double *xy = calloc(2 * r->rows, sizeof(*xy));
+	char(*label)[160] = calloc(lines, sizeof(*label));
+	int rc = CCR_OK;
+	FILE *out = NULL;
+
+	if (!line || !xy || !label)
+		rc = ccr_error_nomem(err);
+	else if (!(out = fopen(path, "w")))
+		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	for (size_t l = 0; !rc && l < lines; l++) {
+		size_t used = 0;
+
+		for (int i = 1; i < r->in.n_several && used < sizeof(*label); i++) {
+			int v = r->in.order[i];
+			int n =
+			    snprintf(label[l] + used, sizeof(*label) - used, "%s%s %.6g",
+				     i > 1 ? ", " : "", ccr_var_info(v)->name, r->row[l].var[v]);
+
+			used += n > 0 ? (size_t)n : 0;
+		}
+		if (!used)
+			snprintf(label[l], sizeof(*label), "priority");
+		line[l] = (struct score_line){label[l], xy + 2 * l * nx, xy + (2 * l + 1) * nx, nx};
+		for (size_t k = 0; k < nx; k++) {
+			xy[2 * l * nx + k] = r->row[k * lines + l].var[first];
+			xy[(2 * l + 1) * nx + k] = r->row[k * lines + l].score.priority;
+		}
+	}
+	if (!rc) {
+		char axis[120];
+
+		snprintf(axis, sizeof(axis), "%s (%s)", ccr_var_info(first)->name,
+			 ccr_var_info(first)->unit);
+		score_plot(out, r->config->name, axis, "priority", line, lines);
+	}
+	if (out && fclose(out) && !rc)
+		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	free(line);
+	free(xy);
+	free(label);
+	return rc;
+}
+
+static int make(struct run *r, const char *policy, const char *conf, const char *weights,
+		char **words, int n, struct ccr_error *err)
+{
+	struct ccr_policy_spec spec;
+	int rc = sccr_policy_load(policy, &r->config, err);
+
+	if (rc)
+		return rc;
+	ccr_config_policy_spec(r->config, &spec);
+	rc = ccr_policy_compile(&spec, &r->policy, err);
+	if (!rc)
+		rc = sccr_weights_read(&r->weights, conf, weights, err);
+	r->rule.base = r->config->base;
+	r->rule.whole = !r->config->exact_points;
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		r->rule.weight[i] = r->weights.known || i == CCR_COL_SITE ? r->weights.value[i] : 1;
+	for (int i = 0; !rc && i < n; i++)
+		rc = score_inputs_take(&r->in, r->config, words[i], err);
+	if (!rc)
+		rc = compute(r, err);
+	return rc;
+}
+
+static void clear(struct run *r)
+{
+	score_inputs_free(&r->in);
+	ccr_policy_free(r->policy);
+	ccr_config_free(r->config);
+	free(r->row);
+}
+
+int sccr_score(int argc, char **argv)
+{
+	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
+						{"slurm-conf", required_argument, NULL, 's'},
+						{"weights", required_argument, NULL, 'w'},
+						{"plot", required_argument, NULL, 'g'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *policy = "ccr", *conf = NULL, *weights = NULL, *picture = NULL;
+	struct run r = {0};
+	struct ccr_error err;
+	bool json = false;
+	int o, rc;
+
+	while ((o = getopt_long(argc, argv, "p:s:w:h", options, NULL)) != -1) {
+		switch (o) {
+		case 'p':
+			policy = optarg;
+			break;
+		case 's':
+			conf = optarg;
+			break;
+		case 'w':
+			weights = optarg;
+			break;
+		case 'g':
+			picture = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			help(stdout);
+			return SCCR_OK;
+		default:
+			return SCCR_USAGE;
+		}
+	}
+	if (optind == argc) {
+		fputs("sccr score: give at least one NAME=VALUE (see `sccr score --help`)\n",
+		      stderr);
+		return SCCR_USAGE;
+	}
+	rc = make(&r, policy, sccr_find_conf(conf), weights, argv + optind, argc - optind, &err);
+	if (!rc && picture && !r.in.n_several)
+		rc = ccr_error_set(&err, CCR_EINVAL, 0,
+				   "--plot: expected a variable with several values");
+	if (!rc && picture)
+		rc = plot(&r, picture, &err);
+	if (rc) {
+		fprintf(stderr, "sccr score: %s\n", err.text);
+		clear(&r);
+		return SCCR_BAD;
+	}
+	if (!r.weights.known)
+		fputs("sccr score: no slurm.conf and no --weights: each weight counts 1\n", stderr);
+	if (r.faults)
+		fputs("sccr score: a column had no finite value and counts 0 there\n", stderr);
+	if (json)
+		print_json(&r);
+	else if (r.rows == 1)
+		print_one(&r, r.row);
+	else
+		print_table(&r);
+	clear(&r);
+	return SCCR_OK;
+}

@@ -1,0 +1,243 @@
+/* score_inputs - see score_inputs.h */
+#include "sccr/score_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fairshare.h"
+#include "core/lsf.h"
+#include "core/nearest.h"
+#include "sccr/sim_text.h"
+
+static int bad(struct ccr_error *err, const char *name, const char *found, const char *expected)
+{
+	return ccr_error_set(err, CCR_EINVAL, 0, "%.60s: found \"%.80s\", expected %s", name, found,
+			     expected);
+}
+
+static int add(struct score_input *v, double value, struct ccr_error *err)
+{
+	double *more;
+
+	if (v->n >= SCORE_VALUES_MAX)
+		return ccr_error_set(err, CCR_EINVAL, 0, "found more than %d values of a variable",
+				     SCORE_VALUES_MAX);
+	more = realloc(v->value, (size_t)(v->n + 1) * sizeof(*more));
+	if (!more)
+		return ccr_error_nomem(err);
+	v->value = more;
+	v->value[v->n++] = value;
+	return CCR_OK;
+}
+
+/* One value of a variable in the variable's own unit. */
+static bool parse_value(int var, const char *text, double *out)
+{
+	uint32_t mib;
+	sim_time t;
+
+	if (sim_text_double(text, out))
+		return true;
+	if (var == CCR_VAR_MEM && sim_text_mem(text, &mib)) {
+		*out = 1024.0 * mib;
+		return true;
+	}
+	if ((var == CCR_VAR_WALLTIME || var == CCR_VAR_ELIGIBLE_TIME ||
+	     var == CCR_VAR_QUEUE_MINUTES) &&
+	    strchr(text, ':') && sim_text_limit(text, &t) && t != SIM_NEVER) {
+		*out = (double)t / SIM_SECOND / (var == CCR_VAR_QUEUE_MINUTES ? 60 : 1);
+		return true;
+	}
+	return false;
+}
+
+/* FROM..TO[..STEP]: both ends count; ten steps where none is given. */
+static int add_range(struct score_input *v, int var, const char *name, char *text,
+		     struct ccr_error *err)
+{
+	char *to = strstr(text, ".."), *step = NULL;
+	double a, b, s;
+	int rc = CCR_OK;
+
+	*to = '\0';
+	to += 2;
+	step = strstr(to, "..");
+	if (step) {
+		*step = '\0';
+		step += 2;
+	}
+	if (!parse_value(var, text, &a) || !parse_value(var, to, &b) || b < a)
+		return bad(err, name, text, "a range such as 0..100 or 0..100..5");
+	s = (b - a) / 10;
+	if (step && (!parse_value(var, step, &s) || !(s > 0)))
+		return bad(err, name, step, "a step above 0");
+	if (!(s > 0))
+		return add(v, a, err);
+	for (int i = 0; !rc && a + i * s <= b + s * 1e-9; i++)
+		rc = add(v, a + i * s, err);
+	return rc;
+}
+
+static int add_values(struct score_inputs *in, int var, const char *name, char *list,
+		      struct ccr_error *err)
+{
+	struct score_input *v = &in->var[var];
+	char *save = NULL;
+	int rc = CCR_OK;
+
+	if (v->n)
+		return bad(err, name, list, "it once");
+	for (char *t = strtok_r(list, ",", &save); !rc && t; t = strtok_r(NULL, ",", &save)) {
+		double value;
+
+		if (strstr(t, ".."))
+			rc = add_range(v, var, name, t, err);
+		else if (parse_value(var, t, &value))
+			rc = add(v, value, err);
+		else
+			rc = bad(err, name, t, "a number");
+	}
+	if (!rc && !v->n)
+		rc = bad(err, name, "", "a number");
+	if (!rc && v->n > 1)
+		in->order[in->n_several++] = var;
+	return rc;
+}
+
+static int take_group(struct score_inputs *in, const struct ccr_config *config, const char *name,
+		      struct ccr_error *err)
+{
+	in->group = ccr_groups_climb(&config->groups, name, &name, 1, NULL, NULL);
+	if (!in->group)
+		return bad(err, "group", name, "a group, account or user of the policy");
+	return CCR_OK;
+}
+
+static int take_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
+		     struct ccr_error *err)
+{
+	for (size_t i = 0; i < config->groups.n_tiers; i++) {
+		if (!strcmp(config->groups.tiers[i].name, name)) {
+			in->var[CCR_VAR_FINANCIAL].n = 0;
+			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
+				   err);
+		}
+	}
+	return bad(err, "tier", name, "a tier of the policy");
+}
+
+static int unknown(const char *name, struct ccr_error *err)
+{
+	const char *near = ccr_var_nearest(name);
+
+	return ccr_error_set(err, CCR_EINVAL, 0,
+			     "%.60s: no such variable (ccr.json(5) lists them; also wait, tier, "
+			     "group, nice)%s%s%s",
+			     name, near ? "; did you mean " : "", near ? near : "",
+			     near ? "?" : "");
+}
+
+int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, const char *word,
+		      struct ccr_error *err)
+{
+	char name[64], *list;
+	const char *eq = strchr(word, '=');
+	int rc, var;
+
+	if (!eq || eq == word || (size_t)(eq - word) >= sizeof(name))
+		return bad(err, "argument", word, "NAME=VALUE");
+	memcpy(name, word, (size_t)(eq - word));
+	name[eq - word] = '\0';
+	list = strdup(eq + 1);
+	if (!list)
+		return ccr_error_nomem(err);
+	var = !strcmp(name, "wait") ? CCR_VAR_QUEUE_MINUTES : ccr_var_find(name);
+	if (!strcmp(name, "group"))
+		rc = take_group(in, config, list, err);
+	else if (!strcmp(name, "tier"))
+		rc = take_tier(in, config, list, err);
+	else if (!strcmp(name, "nice"))
+		rc = sim_text_double(list, &in->nice) ? CCR_OK : bad(err, name, list, "a number");
+	else if (var < 0)
+		rc = unknown(name, err);
+	else if (var == CCR_VAR_TARGET && !ccr_target_parse(list, &in->target) &&
+		 in->target.kind != CCR_TARGET_BOTH)
+		rc = add(&in->var[var], in->target.percent, err);
+	else
+		rc = add_values(in, var, name, list, err);
+	free(list);
+	return rc;
+}
+
+void score_inputs_free(struct score_inputs *in)
+{
+	for (int i = 0; i < CCR_VAR_COUNT; i++)
+		free(in->var[i].value);
+	memset(in, 0, sizeof(*in));
+}
+
+static bool given(const struct score_inputs *in, enum ccr_var v)
+{
+	return in->var[v].n > 0;
+}
+
+/* Target, usage and what follows from the two. */
+static void group_vars(const struct score_inputs *in, double *var)
+{
+	struct ccr_target t = in->target;
+
+	if (in->group && !given(in, CCR_VAR_TARGET))
+		t = in->group->target;
+	else if (given(in, CCR_VAR_TARGET)) {
+		t.percent = var[CCR_VAR_TARGET];
+		if (t.kind == CCR_TARGET_NONE)
+			t.kind = CCR_TARGET_BOTH;
+	}
+	if (in->group && !given(in, CCR_VAR_FINANCIAL))
+		var[CCR_VAR_FINANCIAL] = in->group->financial;
+	if (t.kind != CCR_TARGET_NONE)
+		var[CCR_VAR_TARGET] = t.percent;
+	if (!given(in, CCR_VAR_FS_DELTA))
+		var[CCR_VAR_FS_DELTA] =
+		    ccr_target_points(t.kind, var[CCR_VAR_TARGET], var[CCR_VAR_USAGE]);
+	if (!given(in, CCR_VAR_FAIRSHARE_FACTOR))
+		var[CCR_VAR_FAIRSHARE_FACTOR] =
+		    var[CCR_VAR_TARGET] > 0
+			? ccr_fs_factor(var[CCR_VAR_USAGE] / 100, var[CCR_VAR_TARGET] / 100, 1)
+			: 1;
+}
+
+static double lsf(const struct ccr_config *config, const double *var)
+{
+	const struct ccr_config_lsf *l = &config->lsf;
+	const struct ccr_lsf_params p = {.constant = l->constant,
+					 .cpu_time_factor = l->cpu_time_factor,
+					 .run_time_factor = l->run_time_factor,
+					 .run_job_factor = l->run_job_factor};
+	const struct ccr_lsf_standing s = {.shares = l->user_shares,
+					   .run_time_s = 3600 * var[CCR_VAR_RUN_HOURS]};
+	double started = var[CCR_VAR_STARTED];
+
+	return ccr_lsf_priority(&p, &s, started > 0 && started < 1e9 ? (uint32_t)started : 0);
+}
+
+void score_inputs_vars(const struct score_inputs *in, const struct ccr_config *config,
+		       const int *which, double *var)
+{
+	for (int i = 0; i < CCR_VAR_COUNT; i++)
+		var[i] = given(in, (enum ccr_var)i) ? in->var[i].value[which[i]] : 0;
+	if (!given(in, CCR_VAR_NODES))
+		var[CCR_VAR_NODES] = 1;
+	if (!given(in, CCR_VAR_NCPUS))
+		var[CCR_VAR_NCPUS] = var[CCR_VAR_NODES];
+	if (!given(in, CCR_VAR_QUEUE_MINUTES))
+		var[CCR_VAR_QUEUE_MINUTES] = var[CCR_VAR_ELIGIBLE_TIME] / 60;
+	if (!given(in, CCR_VAR_ELIGIBLE_TIME))
+		var[CCR_VAR_ELIGIBLE_TIME] = 60 * var[CCR_VAR_QUEUE_MINUTES];
+	group_vars(in, var);
+	if (!given(in, CCR_VAR_LSF_PRIORITY))
+		var[CCR_VAR_LSF_PRIORITY] = lsf(config, var);
+	if (in->nice != 0 && !given(in, CCR_VAR_JOB_PRIORITY))
+		var[CCR_VAR_JOB_PRIORITY] = -in->nice;
+}

@@ -1,0 +1,262 @@
+/*
+ * sccr usage - each group's target and usage, and what that is worth now
+ *
+ * From the live cluster: what sshare shows, where there is a database, else the plugin's ledger in
+ * StateSaveLocation (its owner and root can read that); or from a ledger file that is named.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/ledger_state.h"
+#include "sccr/clients.h"
+#include "sccr/common.h"
+#include "sccr/live.h"
+#include "sccr/sccr.h"
+
+#define FAR_OFF 5.0 /* percent points off the target: marked */
+
+struct report {
+	struct ccr_config *config;
+	struct ccr_ledger *ledger; /* NULL: from sshare */
+	struct live_usage assoc;   /* from sshare */
+	struct sccr_weights weights;
+	bool users, json;
+	const char *source;
+};
+
+static void help(FILE *out)
+{
+	fputs("usage: sccr usage [OPTIONS]\n\n"
+	      "Prints each group's target, usage, what is left of it, and the points that it is "
+	      "worth.\n"
+	      "A group that is off its target by more than five points is marked with *.\n\n"
+	      "  --policy FILE      a policy file or preset (default: the cluster's)\n"
+	      "  --ledger FILE      a ledger (ccr_usage.json(5)) instead of the live cluster\n"
+	      "  --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
+	      "  --users            each user as well\n"
+	      "  --json             the same as JSON\n\n"
+	      "Exit status: 0 success, 1 nothing to be had, 2 wrong use.\n",
+	      out);
+}
+
+/* Usage of a group in percent of all. */
+static double usage_of(const struct report *r, const struct ccr_group *g)
+{
+	const struct ccr_ledger_entry *e = NULL;
+	double sum = 0, total;
+
+	if (!r->ledger)
+		return live_usage_of_group(&r->assoc, &r->config->groups, g);
+	total = ccr_ledger_total(r->ledger).s[CCR_BILLED];
+	while ((e = ccr_ledger_next(r->ledger, e))) {
+		struct ccr_usage_key k = ccr_ledger_entry_key(e);
+		const char *account = k.account;
+
+		if (ccr_groups_climb(&r->config->groups, k.user, &account, 1, NULL, NULL) == g)
+			sum += ccr_ledger_entry_usage(r->ledger, e).s[CCR_BILLED];
+	}
+	return total > 0 ? 100 * sum / total : 0;
+}
+
+static const char *words(const struct ccr_group *g, double usage, char *buf, size_t size)
+{
+	double d = g->target.percent - usage;
+
+	if (g->target.kind == CCR_TARGET_NONE)
+		snprintf(buf, size, "no target");
+	else if (fabs(d) < 0.005)
+		snprintf(buf, size, "at its target");
+	else
+		snprintf(buf, size, "%.2f %s its target", fabs(d), d > 0 ? "below" : "above");
+	return buf;
+}
+
+static void print_group(const struct report *r, const struct ccr_group *g)
+{
+	double usage = usage_of(r, g), points;
+	char buf[64], target[32] = "-";
+	bool off = g->target.kind != CCR_TARGET_NONE && fabs(g->target.percent - usage) > FAR_OFF;
+
+	points = ccr_target_points(g->target.kind, g->target.percent, usage);
+	if (g->target.kind != CCR_TARGET_NONE)
+		snprintf(target, sizeof(target), "%.4g%s", g->target.percent,
+			 ccr_target_suffix(g->target.kind));
+	if (r->json) {
+		printf("%s\n  {\"group\": ", g->index ? "," : "");
+		sccr_json_string(stdout, g->name);
+		printf(
+		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
+		    "\"points\": %.17g, \"financial\": %.17g, \"off\": %s}",
+		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
+		    points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
+		    off ? "true" : "false");
+		return;
+	}
+	printf("%-20s %8s %8.2f %8.2f %c %10.0f %8.4g  %-12s %s\n", g->name, target, usage, points,
+	       off ? '*' : ' ', points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
+	       g->tier ? g->tier : "-", words(g, usage, buf, sizeof(buf)));
+}
+
+static void print_users(const struct report *r)
+{
+	const struct ccr_total *t = NULL;
+
+	if (!r->ledger) {
+		live_usage_print_users(&r->assoc, stdout);
+		return;
+	}
+	printf("\n%-20s %8s %14s %14s\n", "USER", "USAGE", "BILLED_HOURS", "CPU_HOURS");
+	while ((t = ccr_ledger_next_total(r->ledger, CCR_BY_USER, t)))
+		printf("%-20s %8.2f %14.2f %14.2f\n", t->name,
+		       ccr_ledger_percent(r->ledger, CCR_BY_USER, t->name, NULL, CCR_BILLED),
+		       t->usage.s[CCR_BILLED] / 3600, t->usage.s[CCR_SLOT] / 3600);
+}
+
+static void print_model(const struct report *r)
+{
+	const struct ccr_usage_model *m;
+	char at[40] = "?";
+	time_t when;
+	struct tm tm;
+
+	if (!r->ledger) {
+		printf("usage from Slurm's associations (sshare), halved every "
+		       "PriorityDecayHalfLife\n\n");
+		return;
+	}
+	m = ccr_ledger_model(r->ledger);
+	when = (time_t)ccr_ledger_time(r->ledger);
+	if (localtime_r(&when, &tm))
+		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm);
+	printf("usage from %s as of %s, ", r->source, at);
+	switch (m->kind) {
+	case CCR_USAGE_HALFLIFE:
+		printf("halved every %.4g days\n\n", m->half_life_s / 86400);
+		break;
+	case CCR_USAGE_WINDOWS:
+		printf("%u windows of %.4g h, each worth %.4g of the one after it\n\n", m->depth,
+		       (double)m->interval_s / 3600, m->decay);
+		break;
+	case CCR_USAGE_LSF:
+		printf("an hour now worth ten of %.4g hours ago\n\n", m->hist_hours);
+		break;
+	}
+}
+
+static void print_all(const struct report *r)
+{
+	const struct ccr_groups *g = &r->config->groups;
+
+	if (r->json) {
+		printf("{\"groups\": [");
+	} else {
+		print_model(r);
+		printf("%-20s %8s %8s %8s   %10s %8s  %-12s %s\n", "GROUP", "TARGET", "USAGE",
+		       "DELTA", "POINTS", "FACTOR", "TIER", "");
+	}
+	for (size_t i = 0; i < g->count; i++)
+		print_group(r, g->list[i]);
+	if (r->json)
+		printf("\n]}\n");
+	else if (r->users)
+		print_users(r);
+}
+
+/* The ledger that is named, or what the live cluster has. */
+static int find_usage(struct report *r, const char *ledger, struct ccr_error *err)
+{
+	char *path = NULL;
+	int rc;
+
+	if (!ledger) {
+		rc = live_usage_read(&r->assoc, err);
+		if (!rc && r->assoc.n)
+			return CCR_OK;
+		rc = live_ledger_path(&path, err);
+		if (rc)
+			return rc;
+		ledger = path;
+	}
+	rc = ccr_ledger_read(ledger, time(NULL), NULL, &r->ledger, err);
+	if (!rc)
+		ccr_ledger_roll_up(r->ledger);
+	r->source = path ? "the cluster's ledger" : ledger;
+	free(path);
+	return rc;
+}
+
+static int usage(struct report *r, const char *policy, const char *ledger, const char *conf,
+		 struct ccr_error *err)
+{
+	char *found = NULL;
+	int rc = CCR_OK;
+
+	if (!policy) {
+		rc = live_policy_path(&found, err);
+		policy = found;
+	}
+	if (!rc)
+		rc = sccr_policy_load(policy, &r->config, err);
+	free(found);
+	if (!rc)
+		rc = sccr_weights_read(&r->weights, conf, NULL, err);
+	if (!rc)
+		rc = find_usage(r, ledger, err);
+	if (!rc)
+		print_all(r);
+	return rc;
+}
+
+int sccr_usage(int argc, char **argv)
+{
+	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
+						{"ledger", required_argument, NULL, 'l'},
+						{"slurm-conf", required_argument, NULL, 's'},
+						{"users", no_argument, NULL, 'u'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *policy = NULL, *ledger = NULL, *conf = NULL;
+	struct report r = {0};
+	struct ccr_error err;
+	int o, rc;
+
+	while ((o = getopt_long(argc, argv, "p:l:s:uh", options, NULL)) != -1) {
+		switch (o) {
+		case 'p':
+			policy = optarg;
+			break;
+		case 'l':
+			ledger = optarg;
+			break;
+		case 's':
+			conf = optarg;
+			break;
+		case 'u':
+			r.users = true;
+			break;
+		case 'j':
+			r.json = true;
+			break;
+		case 'h':
+			help(stdout);
+			return SCCR_OK;
+		default:
+			return SCCR_USAGE;
+		}
+	}
+	if (optind != argc) {
+		fputs("sccr usage: takes options only (see `sccr usage --help`)\n", stderr);
+		return SCCR_USAGE;
+	}
+	rc = usage(&r, policy, ledger, sccr_find_conf(conf), &err);
+	if (rc)
+		fprintf(stderr, "sccr usage: %s\n", err.text);
+	ccr_ledger_free(r.ledger);
+	live_usage_free(&r.assoc);
+	ccr_config_free(r.config);
+	return rc ? SCCR_BAD : SCCR_OK;
+}

@@ -1,0 +1,54 @@
+"""bash completion and help of every subcommand."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import REPO
+
+SCRIPT = """
+source "$0"
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_sccr 2>/dev/null
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def complete(sccr, tmp_path):
+    os.symlink(os.path.abspath(sccr.path), tmp_path / "sccr")
+
+    def words(*line):
+        r = subprocess.run(["bash", "-c", SCRIPT, f"{REPO}/completions/sccr", "sccr", *line], cwd=tmp_path, text=True,
+                           env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}, stdout=subprocess.PIPE,
+                           check=True)
+        return r.stdout.split()
+    return words
+
+
+def commands(sccr):
+    return re.findall(r"^  ([a-z]+) ", sccr("--help").stdout, re.M)
+
+
+def test_commands(complete, sccr):
+    assert "simulate" in commands(sccr)
+    assert set(commands(sccr)) <= set(complete(""))
+    assert complete("simul") == ["simulate"]
+
+
+def test_options_of_every_command(complete, sccr):
+    for command in commands(sccr):
+        r = sccr(command, "--help")
+        assert r.returncode == 0 and r.stdout.startswith(f"usage: sccr {command}") and "\033" not in r.stdout
+        offered = complete(command, "--")
+        listed = set(re.findall(r"(?:^|[ ,\[])(--[a-z][a-z-]+)", r.stdout, re.M))
+        assert listed and listed == set(offered), command
+
+
+def test_values(complete):
+    assert complete("simulate", "--format", "") == ["swf", "csv", "sacct"]
+    assert complete("simulate", "-s", "ccr,e") == ["ccr,easy"]
+    assert "aqua" in complete("simulate", "--policy", "")
+    assert complete("simulate", "sc") == ["sccr"]  # a file

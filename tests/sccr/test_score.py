@@ -1,0 +1,98 @@
+"""sccr score and check, which need no cluster."""
+import json
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCCR = os.path.join(os.environ.get("CCR_BUILD_DIR", os.path.join(REPO, "build")), "src/sccr/sccr")
+PAGE = ["--weights", "jobsize=16,age=1,fairshare=500,assoc=800"]
+
+
+def sccr(*args):
+    env = {k: v for k, v in os.environ.items() if k != "SLURM_CONF"}
+    return subprocess.run([SCCR, *map(str, args)], text=True, capture_output=True, env=env,
+                          stdin=subprocess.DEVNULL)
+
+
+def rows(*args):
+    done = sccr("score", "--json", *args)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_ccr_pages_example():
+    row = rows(*PAGE, "nodes=64", "wait=1-00:00:00", "target=25", "usage=5", "financial=4")[0]
+    assert row["priority"] == 1000000 + 15664  # the preset's base
+    points = {c: v["points"] for c, v in row["columns"].items()}
+    assert points == {"site": 1000000, "age": 1440, "assoc": 3200, "fairshare": 10000,
+                      "jobsize": 1024, "partition": 0, "qos": 0}
+    text = sccr("score", *PAGE, "nodes=64", "wait=1-00:00:00", "target=25", "usage=5", "financial=4")
+    assert "1015664" in text.stdout
+
+
+def test_a_group_and_a_tier_of_a_policy():
+    example = os.path.join(REPO, "examples", "ccr.json")
+    got = rows("--policy", example, *PAGE, "nodes=64", "queue_minutes=1440", "group=b", "usage=5")
+    assert got[0]["priority"] == 15664
+    got = rows("--policy", example, *PAGE, "tier=partner")
+    assert got[0]["columns"]["assoc"]["points"] == 1600
+
+
+def test_aquas_price_list():
+    got = rows("--policy", "aqua", "--weights", "jobsize=1000,age=1000,fairshare=1000",
+               "ncpus=12", "ngpus=1", "mem=64G", "target=10", "usage=10")
+    size = got[0]["columns"]["jobsize"]["factor"]
+    assert size == pytest.approx(6 * 0.5 * 52)  # 52 points of size at f = 0.5
+
+
+def test_tables_and_pictures(tmp_path):
+    got = rows(*PAGE, "usage=0..100..25", "nodes=1,64")
+    assert len(got) == 10
+    assert [r["variables"]["usage"] for r in got[::2]] == [0, 25, 50, 75, 100]
+    picture = tmp_path / "p.svg"
+    assert sccr("score", *PAGE, "target=25", "usage=0..100", "nodes=1,64", "--plot",
+                picture).returncode == 0
+    tree = ElementTree.parse(picture)
+    assert len(tree.findall(".//{http://www.w3.org/2000/svg}polyline")) == 2
+
+
+@pytest.mark.parametrize("args, code, said", [
+    (["score"], 2, "give at least one"),
+    (["score", "nodes"], 1, "NAME=VALUE"),
+    (["score", "nodez=1"], 1, "did you mean nodes"),
+    (["score", "nodes=x"], 1, "expected a number"),
+    (["score", "nodes=1", "nodes=2"], 1, "once"),
+    (["score", "nodes=nan"], 1, "expected a number"),
+    (["score", "nodes=5..1"], 1, "range"),
+    (["score", "--policy", "/nonexistent", "nodes=1"], 1, "No such file"),
+    (["score", "--weights", "size=1", "nodes=1"], 1, "expected age, assoc"),
+    (["score", "--weights", "age=-1", "nodes=1"], 1, "at least 0"),
+    (["score", "tier=gold"], 1, "a tier of the policy"),
+    (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several values"),
+    (["score", "--nonsense"], 2, "unrecognized option"),
+    (["check"], 2, "give one policy file"),
+    (["check", "/nonexistent"], 1, "/nonexistent: cannot be opened"),
+    (["nonsense"], 2, "no command"),
+    ([], 2, "usage: sccr"),
+])
+def test_wrong_use_is_said(args, code, said):
+    done = sccr(*args)
+    assert done.returncode == code and said in done.stderr, done
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "score", "usage", "simulate"])
+def test_every_command_has_help(command):
+    done = sccr(command, "--help")
+    assert done.returncode == 0 and done.stdout.startswith("usage: sccr " + command)
+    assert "\033" not in done.stdout
+
+
+def test_check_prints_every_example():
+    for name in sorted(os.listdir(os.path.join(REPO, "examples"))):
+        if name.endswith(".json"):
+            done = sccr("check", os.path.join(REPO, "examples", name))
+            assert done.returncode == 0, done.stderr
+            assert "COLUMN" in done.stdout and "EXPRESSION" in done.stdout
