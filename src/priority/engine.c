@@ -12,7 +12,13 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ccr_engine *engine; /* NULL until the first policy was accepted */
-static char *seen;		  /* the text last looked at, accepted or not */
+/*
+ * What single jobs are scored by: the engine, but for the time between the acceptance of a new
+ * policy and the end of the first cycle under it. A job that is submitted just then is scored by
+ * the old policy and its standings, not by the new one without any.
+ */
+static struct ccr_engine *in_force;
+static char *seen; /* the text last looked at, accepted or not */
 static size_t seen_len;
 static char *complaint; /* what is wrong with the file now; NULL when it is in force */
 
@@ -24,7 +30,7 @@ struct ccr_engine *ccr_engine_now(void)
 struct ccr_engine *ccr_engine_lock(void)
 {
 	pthread_mutex_lock(&lock);
-	return engine;
+	return in_force;
 }
 
 void ccr_engine_unlock(void)
@@ -55,6 +61,7 @@ void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_ta
 {
 	struct ccr_lsf_table *old_lsf = lsf;
 	struct ccr_standings *old = standings;
+	struct ccr_engine *left = NULL;
 
 	pthread_mutex_lock(&lock);
 	if (engine) {
@@ -62,10 +69,13 @@ void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_ta
 		old_lsf = engine->lsf;
 		engine->standings = standings;
 		engine->lsf = lsf;
+		left = in_force != engine ? in_force : NULL;
+		in_force = engine;
 	}
 	pthread_mutex_unlock(&lock);
 	ccr_standings_free(old);
 	ccr_lsf_rows_free(old_lsf);
+	engine_free(left);
 }
 
 void ccr_engine_rule(const struct ccr_engine *e, const struct ccr_settings *s,
@@ -133,13 +143,17 @@ static void keep(const struct ccr_settings *s, const struct ccr_config *config)
 	free(path);
 }
 
+/* The decay thread's from now on; everybody's with the standings of its next cycle. */
 static void put(struct ccr_engine *e)
 {
-	struct ccr_engine *old;
+	struct ccr_engine *old = NULL;
 
 	pthread_mutex_lock(&lock);
-	old = engine;
+	if (engine != in_force) /* never came into force */
+		old = engine;
 	engine = e;
+	if (!in_force)
+		in_force = e;
 	pthread_mutex_unlock(&lock);
 	engine_free(old);
 }
@@ -243,7 +257,14 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 
 void ccr_engine_fini(void)
 {
+	struct ccr_engine *left;
+
 	put(NULL);
+	pthread_mutex_lock(&lock);
+	left = in_force;
+	in_force = NULL;
+	pthread_mutex_unlock(&lock);
+	engine_free(left);
 	free(seen);
 	seen = NULL;
 	seen_len = 0;

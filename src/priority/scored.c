@@ -110,12 +110,9 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		var[slot_vars[i]] = 0;
 	ccr_facts_partition(site, part, var);
 	ccr_facts_qos(site, qos, var);
-<<<<<<< HEAD
-	var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
-	swap_slot(var, &c->slot[index]);
-	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
-	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
-=======
+	if (c->sources->groups_wanted)
+		var[CCR_VAR_QOS_USAGE] =
+		    ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
 	swap_slot(var, slot);
 	slot->tres = site->settings->tres.count
 			 ? ccr_tres_points(&site->settings->tres, job, part, NULL)
@@ -143,7 +140,6 @@ static bool gather_slots(const struct ccr_sources *sources, job_record_t *job,
 	out->slot = c.first;
 	out->n_slots = c.n;
 	return !c.failed;
->>>>>>> duties
 }
 
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
@@ -162,21 +158,16 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 	ccr_facts_size(site, job, job->part_ptr, out->var);
 	ccr_facts_partition(site, job->part_ptr, out->var);
 	ccr_facts_assoc(site, job, out->var);
-<<<<<<< HEAD
-	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
-			   ccr_standings_owner(sources->standings, user), out->var);
-	out->var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
-	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
-=======
 	if (sources->groups_wanted) {
 		const char *user = ccr_facts_user(job);
 
 		ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
 				   ccr_standings_owner(sources->standings, user), out->var);
+		out->var[CCR_VAR_QOS_USAGE] =
+		    ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
 	}
 	out->lsf = sources->lsf ? ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr) : NULL;
 	out->extra.tres = 0;
->>>>>>> duties
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
 		if (out->tres == SIZE_MAX)
@@ -192,7 +183,8 @@ bool ccr_sources_want_groups(const struct ccr_facts_site *site)
 {
 	static const enum ccr_var theirs[] = {CCR_VAR_TARGET,	  CCR_VAR_USAGE,
 					      CCR_VAR_FS_DELTA,	  CCR_VAR_FINANCIAL,
-					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR};
+					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR,
+					      CCR_VAR_QOS_USAGE};
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
 		if (ccr_facts_wanted(site, theirs[i]))

@@ -177,10 +177,13 @@ class Processes:
             time.sleep(every)
 
     def tails(self):
+        """The ends of the daemons' logs; of the many slurmd's, the first one's."""
         text = ""
+        slurmds = sorted(glob.glob(f"{self.root}/log/slurmd-*.log"))
         for path in sorted(glob.glob(f"{self.root}/log/*")):
             name = os.path.basename(path)
-            if name.startswith(("slurmctld", "slurmdbd", "munged", "mariadbd", "supervisor")):
+            if path in slurmds[:1] or name.startswith(
+                    ("slurmctld", "slurmdbd", "munged", "mariadbd", "supervisor")):
                 with open(path, errors="replace") as log:
                     tail = log.read().splitlines()[-8:]
                 if tail:
