@@ -20,7 +20,7 @@ from ccrcluster import Cluster, Nodes  # noqa: E402
 COMMON = ("default_queue_depth=1000000,sched_interval=4,batch_sched_delay=1,defer,defer_batch,"
           "bf_max_job_test=1000000,bf_continue,bf_window=4320,bf_resolution=60,bf_interval={bf}")
 VARIANTS = [
-    ("sched/backfill, stock select", False, COMMON.format(bf=3) + ",bf_max_time=120"),
+    ("sched/backfill, stock select", False, COMMON.format(bf=3) + ",bf_max_time=30"),
     ("main cycle going on, stock select", False,
      COMMON.format(bf=100000) + ",bf_min_prio_reserve=4294967295"),
     ("main cycle going on, the gate", True,
@@ -98,7 +98,7 @@ def main():
     p.add_argument("--kinds", type=int, default=96, help="different requests among them")
     p.add_argument("--nodes", type=int, default=256)
     p.add_argument("--depth", type=int, default=10, help="bookings")
-    p.add_argument("--cycles", type=int, default=3)
+    p.add_argument("--cycles", type=int, default=2)
     p.add_argument("--wait", type=int, default=300)
     p.add_argument("--settle", type=int, default=5, help="seconds before it is measured")
     p.add_argument("--only", type=int, help="one variant, 0 to 2")

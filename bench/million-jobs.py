@@ -11,11 +11,11 @@ p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
 p.add_argument("--jobs", type=int, default=1000000)
 p.add_argument("--nodes", type=int, default=1000)
 p.add_argument("--cpus", type=int, default=32, help="of a node (default 32)")
-p.add_argument("--load", type=float, default=0.85, help="share of the machine that is asked for (default 0.85)")
+p.add_argument("--load", type=float, default=0.95, help="share of the machine that is asked for (default 0.95)")
 p.add_argument("--seed", type=int, default=1)
 a = p.parse_args()
 rng = random.Random(a.seed)
-SIZES = [1, 1, 2, 4, 4, 8, 8, 16, 32, 64]
+SIZES = [1, 1, 2, 4, 4, 8, 8, 16, 32, 64, 128, 256]
 HOURS = [1, 2, 4, 8, 12, 24]
 mean_run = sum(h * 3600 * 0.45 for h in HOURS) / len(HOURS)
 rate = a.load * a.nodes * a.cpus / (sum(SIZES) / len(SIZES) * mean_run)

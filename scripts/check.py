@@ -221,10 +221,12 @@ def debian13(quick, pattern):
     yield built
     if not built.failed:
         # there is no compiler in there
-        code, text = run("debian13-wrong", "tests/versions/wrong_headers.py", folder)
-        if code:
-            prepared.case("wrong_headers.py", text)
-            yield prepared
+        for command in (["tests/versions/wrong_headers.py", folder],
+                        ["tests/install/build_debs.py", folder, version]):
+            code, text = run("debian13-prepare", *command)
+            if code:
+                prepared.case(command[0], text)
+                yield prepared
         yield pytest("pytest-13", folder, quick, pattern, ["scripts/debian-root", "run"],
                      "tests/cluster")
 

@@ -123,6 +123,7 @@ static void fetch(const job_record_t *job)
 	__builtin_prefetch(&job->time_limit);
 	__builtin_prefetch(&job->total_cpus);
 	__builtin_prefetch(&job->tres_req_cnt);
+	__builtin_prefetch(&job->tres_alloc_cnt);
 }
 
 static void fetch_parts(const job_record_t *job)
@@ -131,13 +132,18 @@ static void fetch_parts(const job_record_t *job)
 	__builtin_prefetch(&job->details->min_nodes);
 	__builtin_prefetch(&job->details->nice);
 	if (job->prio_factors) {
-		__builtin_prefetch(&job->prio_factors->priority_age);
-		__builtin_prefetch(&job->prio_factors->priority_tres);
+		__builtin_prefetch(&job->prio_factors->priority_age, 1);
+		__builtin_prefetch(&job->prio_factors->priority_tres, 1);
 	}
-	if (job->tres_req_cnt)
+	if (job->tres_req_cnt) {
 		__builtin_prefetch(job->tres_req_cnt);
-	if (job->part_ptr_list)
+		__builtin_prefetch(job->tres_req_cnt +
+				   8); /* GPUs come after the 8 that all sites have */
+	}
+	if (job->part_ptr_list) {
 		__builtin_prefetch(job->part_ptr_list);
+		__builtin_prefetch((const char *)job->part_ptr_list + 64);
+	}
 }
 
 #define FETCH_AHEAD 12

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ static struct ccr_engine *engine; /* NULL until the first policy was accepted */
  * the old policy and its standings, not by the new one without any.
  */
 static struct ccr_engine *in_force;
-static char *seen; /* the text last looked at, accepted or not */
+static struct stat good_file; /* the policy file, when it was last found good; st_ino 0: never */
+static char *seen;	      /* the text last looked at, accepted or not */
 static size_t seen_len;
 static char *complaint; /* what is wrong with the file now; NULL when it is in force */
 
@@ -220,9 +222,26 @@ static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e)
 	set_complaint(NULL);
 }
 
+/*
+ * Is the file as it was when it was last found good? Its change time tells of every change of
+ * content and of permissions.
+ */
+static bool untouched(const struct ccr_settings *s, struct stat *now)
+{
+	if (stat(s->conf_path, now)) {
+		memset(now, 0, sizeof(*now));
+		return false;
+	}
+	return engine && !complaint && good_file.st_ino && now->st_dev == good_file.st_dev &&
+	       now->st_ino == good_file.st_ino && now->st_size == good_file.st_size &&
+	       now->st_ctim.tv_sec == good_file.st_ctim.tv_sec &&
+	       now->st_ctim.tv_nsec == good_file.st_ctim.tv_nsec;
+}
+
 bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_error *err)
 {
 	struct ccr_config_options o = options(s);
+	struct stat st;
 	struct ccr_config *config = NULL;
 	struct ccr_engine *e = NULL;
 	struct ccr_error mine;
@@ -230,8 +249,12 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 
 	if (!err)
 		err = &mine;
+	if (untouched(s, &st))
+		return true;
+	memset(&good_file, 0, sizeof(good_file));
 	rc = ccr_config_load(s->conf_path, &o, &config, err);
 	if (!rc && engine && !complaint && known(config)) {
+		good_file = st;
 		ccr_config_free(config);
 		return true;
 	}

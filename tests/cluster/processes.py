@@ -115,6 +115,8 @@ class Processes:
 
     def _start_keeper(self):
         argv = [sys.executable, os.path.join(HERE, "supervise.py")]
+        if not os.environ.get("CCR_KEEP"):
+            argv.append(self.root)
         if self.clock and self.clock.startswith("@"):
             argv = ["faketime", "-m", "-f", self.clock, *argv]
         # Its errors go to a file: a cluster that is kept must not hold its user's terminal or pipe.
