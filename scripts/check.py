@@ -29,6 +29,7 @@ class Suite:
         self.counts = counts  # a build that worked is no test that passed
         self.passed, self.failed, self.skipped = [], [], []  # names; (name, text); (name, why)
         self.began = time.monotonic()
+        self.slurm = None  # the version whose daemons it ran on
 
     def case(self, name, text):
         """One check that is a command: text is None if it passed, else what it said."""
@@ -173,10 +174,17 @@ def lint(quick):
     return suite
 
 
-def pytest(name, folder, quick, pattern, prefix=(), tests="tests"):
+def slurm_version(*slurmctld):
+    """What a slurmctld says that it is, e.g. "22.05.8"."""
+    code, text = run("version", *slurmctld, "-V")
+    return text.split()[-1] if code == 0 and text.split() else "unknown"
+
+
+def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/sbin"):
     """The cluster tests and whatever else of tests/ is Python, with the plugins of a build folder;
-    prefix is put before the command."""
+    prefix is put before the command, slurm is the folder of slurmctld."""
     suite = Suite(name)
+    suite.slurm = slurm_version(*prefix, os.path.join(slurm, "slurmctld"))
     result = os.path.join(LOG, name + ".xml")
     argv = [*prefix, "env", f"CCR_BUILD_DIR={folder}", "PYTHONDONTWRITEBYTECODE=1",
             "/usr/bin/python3", "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
@@ -212,8 +220,27 @@ def debian13(quick, pattern):
                   f"-Dslurm_version={version.partition('-')[0]}")
     yield built
     if not built.failed:
+        # there is no compiler in there
+        for command in (["tests/versions/wrong_headers.py", folder],
+                        ["tests/install/build_debs.py", folder, version]):
+            code, text = run("debian13-prepare", *command)
+            if code:
+                prepared.case(command[0], text)
+                yield prepared
         yield pytest("pytest-13", folder, quick, pattern, ["scripts/debian-root", "run"],
                      "tests/cluster")
+
+
+def pair(source, prefix, quick, pattern):
+    """The same for any Slurm of which both are at hand: the source, and daemons made of just it."""
+    folder = OUT + "-pair"
+    built = build("pair", folder, f"-Dslurm_source={source}", f"-Dslurm_prefix={prefix}",
+                  "-Dtests=false")
+    yield built
+    if not built.failed:
+        yield pytest("pytest-pair", folder, quick, pattern,
+                     ["env", f"CCR_SLURM_PREFIX={prefix}"], "tests/cluster",
+                     os.path.join(prefix, "sbin"))
 
 
 def main():
@@ -221,7 +248,11 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("-k", metavar="WORD", default="")
+    parser.add_argument("--slurm-source", metavar="DIR")
+    parser.add_argument("--slurm-prefix", metavar="DIR")
     args = parser.parse_args()
+    if bool(args.slurm_source) != bool(args.slurm_prefix):
+        parser.error("--slurm-source and --slurm-prefix belong together")
     shutil.rmtree(LOG, ignore_errors=True)
     os.makedirs(LOG)
     suites = []
@@ -244,16 +275,27 @@ def main():
         if args.all:
             for suite in debian13(args.quick, args.k):
                 done(suite)
+        if args.slurm_source:
+            for suite in pair(os.path.abspath(args.slurm_source),
+                              os.path.abspath(args.slurm_prefix), args.quick, args.k):
+                done(suite)
 
     skipped = [item for suite in suites for item in suite.skipped]
     if args.quick:
         skipped.append(("sanitizers, clang-tidy, slow tests", "left out by --quick"))
     if not args.all:
         skipped.append(("Slurm 24.11.5 of Debian 13", "runs with ./check --all"))
+    if not args.slurm_source:
+        skipped.append(("Slurm 26.05", "no Debian has its source and daemons of one release: runs "
+                        "with ./check --slurm-source DIR --slurm-prefix DIR"))
     if skipped:
         print("Skipped:")
         for name, why in skipped:
             print(f"  {name}: {why.strip().splitlines()[0] if why.strip() else 'no reason given'}")
+    for suite in suites:
+        if suite.slurm:
+            print(f"Slurm {suite.slurm:9}: {len(suite.passed)} passed, {len(suite.failed)} failed, "
+                  f"{len(suite.skipped)} skipped")
     passed = sum(len(s.passed) for s in suites)
     failed = sum(len(s.failed) for s in suites)
     print(f"{passed} passed, {failed} failed, {len(skipped)} skipped", flush=True)

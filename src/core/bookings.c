@@ -165,6 +165,7 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	e->b.n = slot->n;
 	e->b.start = slot->start;
 	e->b.end = ccr_end(slot->start, e->limit);
+	e->b.due = 0;
 	if (slot->n && !e->b.first_start) {
 		e->b.first_start = slot->start;
 		e->b.made = plan->tl->now;
@@ -184,6 +185,8 @@ static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
 		if (!plan->tl->node[e->b.share[i].node].up ||
 		    !ccr_timeline_holds(plan->tl, e->b.share[i].node, start, end, &e->b.share[i].a))
 			return false;
+	if (e->b.start <= plan->tl->now && !e->b.due)
+		e->b.due = e->b.start;
 	e->b.start = start;
 	e->b.end = end;
 	return true;

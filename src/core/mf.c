@@ -62,10 +62,3 @@ double ccr_mf_size(const struct ccr_mf_size *site, uint32_t nodes, uint32_t cpus
 		return 0;
 	return f > 1 ? 1 : f;
 }
-
-double ccr_mf_tres(uint64_t count, uint64_t part_count, bool no_normal)
-{
-	if (no_normal)
-		return (double)count;
-	return count && part_count ? (double)count / (double)part_count : 0;
-}

@@ -33,6 +33,11 @@ struct ccr_mf_size {
 double ccr_mf_size(const struct ccr_mf_size *site, uint32_t nodes, uint32_t cpus, uint32_t minutes);
 
 /* One TRES: the job's count over the partition's, or the count itself (NO_NORMAL_TRES). */
-double ccr_mf_tres(uint64_t count, uint64_t part_count, bool no_normal);
+static inline double ccr_mf_tres(uint64_t count, uint64_t part_count, bool no_normal)
+{
+	if (no_normal)
+		return (double)count;
+	return count && part_count ? (double)count / (double)part_count : 0;
+}
 
 #endif

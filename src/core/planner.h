@@ -72,7 +72,8 @@ struct ccr_booking {
 	int64_t start, end;  /* end = start + limit */
 	int64_t first_start; /* what the first cycle promised */
 	int64_t made;	     /* when that was */
-	uint32_t n;	     /* 0 (ccr_plan_nth only): none in the window, start is CCR_FOREVER */
+	int64_t due; /* since when it could have started by the plan; 0: its time has not come */
+	uint32_t n;  /* 0 (ccr_plan_nth only): none in the window, start is CCR_FOREVER */
 	struct ccr_share *share; /* the nodes and what it takes of each */
 };
 

@@ -28,6 +28,7 @@ struct column {
 struct ccr_policy {
 	struct column column[CCR_COLUMNS];
 	bool uses[CCR_VAR_COUNT];
+	bool parsed[CCR_VAR_COUNT];	  /* read by a parser, not as a lone variable alone */
 	enum ccr_var used[CCR_VAR_COUNT]; /* those that a parser reads through bound[] */
 	int n_used;
 	double bound[CCR_VAR_COUNT];
@@ -191,6 +192,7 @@ static int note_variables(const struct context *c, struct ccr_policy *policy, mu
 		int v = ccr_var_find(name);
 		if (v >= 0) {
 			policy->uses[v] = true;
+			policy->parsed[v] = true;
 			(*n_vars)++;
 			continue;
 		}
@@ -330,7 +332,7 @@ int ccr_policy_compile(const struct ccr_policy_spec *spec, struct ccr_policy **o
 		}
 	}
 	for (int i = 0; i < CCR_VAR_COUNT; i++) {
-		if (policy->uses[i])
+		if (policy->parsed[i])
 			policy->used[policy->n_used++] = (enum ccr_var)i;
 	}
 	*out = policy;

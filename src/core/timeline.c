@@ -24,6 +24,19 @@ static int check_node(const struct ccr_node *node, uint32_t i, struct ccr_error 
 	return 0;
 }
 
+/* Nodes of a cluster come in rows of equals. */
+static void set_kinds(struct ccr_timeline *tl)
+{
+	for (uint32_t i = 0; i < tl->n; i++) {
+		const struct ccr_node *a = &tl->node[i], *b = i ? &tl->node[i - 1] : a;
+		bool equal = i && !memcmp(&a->total, &b->total, sizeof(a->total)) &&
+			     a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
+			     !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type));
+
+		tl->kind[i] = equal ? tl->kind[i - 1] : i;
+	}
+}
+
 int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, uint32_t n,
 		     struct ccr_error *err)
 {
@@ -40,7 +53,8 @@ int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, ui
 	tl->n = n;
 	tl->node = calloc(n ? n : 1, sizeof(*tl->node));
 	tl->track = calloc(n ? n : 1, sizeof(*tl->track));
-	if (!tl->node || !tl->track)
+	tl->kind = calloc(n ? n : 1, sizeof(*tl->kind));
+	if (!tl->node || !tl->track || !tl->kind)
 		goto nomem;
 	for (uint32_t i = 0; i < n; i++) {
 		tl->node[i] = nodes[i];
@@ -49,6 +63,7 @@ int ccr_timeline_new(struct ccr_timeline **out, const struct ccr_node *nodes, ui
 		if (!tl->track[i].step)
 			goto nomem;
 	}
+	set_kinds(tl);
 	ccr_timeline_begin(tl, 0);
 	*out = tl;
 	return 0;
@@ -64,6 +79,7 @@ void ccr_timeline_free(struct ccr_timeline *tl)
 	for (uint32_t i = 0; tl->track && i < tl->n; i++)
 		free(tl->track[i].step);
 	free(tl->track);
+	free(tl->kind);
 	free(tl->node);
 	free(tl);
 }
@@ -77,6 +93,7 @@ int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes
 		if ((rc = check_node(&nodes[i], i, err)))
 			return rc;
 	memcpy(tl->node, nodes, tl->n * sizeof(*nodes));
+	set_kinds(tl);
 	return 0;
 }
 
@@ -261,22 +278,6 @@ bool ccr_timeline_holds(const struct ccr_timeline *tl, uint32_t node, int64_t fr
 			return false;
 	} while (++i < tr->n && tr->step[i].t < to);
 	return true;
-}
-
-void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
-			uint32_t units, struct ccr_quick *q, uint32_t *last)
-{
-	const struct ccr_node *a = &tl->node[node], *b;
-
-	if (*last != UINT32_MAX) {
-		b = &tl->node[*last];
-		if (!memcmp(&a->total, &b->total, sizeof(a->total)) &&
-		    a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
-		    !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type)))
-			return;
-	}
-	ccr_quick_make(d, a, units, q);
-	*last = node;
 }
 
 /* Where every step can be judged by itself: the start of the first run of fitting steps. */

@@ -34,6 +34,7 @@ struct ccr_timeline {
 	int64_t now;
 	struct ccr_node *node;
 	struct ccr_track *track;
+	uint32_t *kind; /* of each node: the first of the row of equal nodes that it is in */
 };
 
 /* Takes a copy of the nodes. 0, CCR_ENOMEM, or CCR_EINVAL naming the node and what is wrong. */
@@ -87,11 +88,18 @@ int64_t ccr_timeline_next(const struct ccr_timeline *tl, uint32_t node, const st
 			  int64_t until);
 
 /*
- * Makes *q for the node unless it is still good: *last is the node that it was made for, UINT32_MAX
- * at first. Nodes of a cluster come in rows of equals.
+ * Makes *q for the node unless it is still good: *last is the kind that it was made for, UINT32_MAX
+ * at first.
  */
-void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node, const struct ccr_demand *d,
-			uint32_t units, struct ccr_quick *q, uint32_t *last);
+static inline void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t node,
+				      const struct ccr_demand *d, uint32_t units,
+				      struct ccr_quick *q, uint32_t *last)
+{
+	if (tl->kind[node] == *last)
+		return;
+	ccr_quick_make(d, &tl->node[node], units, q);
+	*last = tl->kind[node];
+}
 
 /* t + limit, at most CCR_FOREVER. */
 static inline int64_t ccr_end(int64_t t, int64_t limit)

@@ -3,12 +3,13 @@
  *
  * One turn of the thread, with what it holds meanwhile (S: slurmctld's locks, A: assoc_mgr's):
  *
- *   reload      nothing   the policy file, if its content changed
- *   usage       S, A      decay, what ran since the last turn, eligible times, standings of groups
- *   gather      S, A      facts of pending jobs into rows
- *   score       nothing   LSF's places, then rows -> points
- *   store       S job W   points into the records that are still what was gathered
- *   save        nothing   state files
+ *   reload      nothing     the policy file, if its content changed
+ *   usage       S, A        decay, what ran since the last turn, eligible times, group standings
+ *   score       S, A        pending jobs: facts, LSF's places, points, into the records
+ *   save        nothing     state files
+ *
+ * Usage needs the job write lock anyhow, and a second round over all records, for storing alone,
+ * costs as much as the first: so jobs are scored in the same hold.
  */
 #include "priority/cycle.h"
 
@@ -39,23 +40,13 @@ static struct {
 
 /* The thread's own. */
 static struct ccr_settings settings;
-static struct ccr_scored *rows;
-static size_t n_rows, room_rows;
+static job_record_t **jobs; /* those to be scored, while the job lock is held */
+static job_record_t **seen; /* all jobs of the last walk: addresses to fetch, never to look at */
+static size_t n_jobs, n_seen, room_jobs;
+static struct ccr_scored *said; /* what is logged afterwards, with DebugFlags=Priority */
+static size_t n_said;
 static struct ccr_arena arena;
-
-static bool room_for(size_t n)
-{
-	struct ccr_scored *more;
-
-	if (n <= room_rows)
-		return true;
-	more = realloc(rows, (n + n / 2 + 64) * sizeof(*rows));
-	if (!more)
-		return false;
-	rows = more;
-	room_rows = n + n / 2 + 64;
-	return true;
-}
+static bool weights_kept; /* all records have the TRES weights of these settings */
 
 /* Priority 0 is a held job's; a priority set by hand stays. */
 static bool is_scored(const job_record_t *job)
@@ -67,47 +58,131 @@ static bool is_scored(const job_record_t *job)
 	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
 }
 
-static void gather(const struct ccr_sources *sources)
+/* Room for one job more in both lists; false: out of memory. */
+static bool more_room(void)
 {
-	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
-	job_record_t *job;
+	size_t room = room_jobs * 2 + 1024;
+	job_record_t **a = realloc(jobs, room * sizeof(*a)), **b;
 
-	n_rows = 0;
-	ccr_arena_clear(&arena);
-	while ((job = list_next(it))) {
-		if (!is_scored(job))
-			continue;
-		if (!room_for(n_rows + 1) ||
-		    !ccr_scored_gather(sources, job, &rows[n_rows], &arena)) {
-			error("priority/ccr: out of memory, %zu jobs are scored this time", n_rows);
-			break;
-		}
-		n_rows++;
-	}
-	list_iterator_destroy(it);
+	if (!a)
+		return false;
+	jobs = a;
+	b = realloc(seen, room * sizeof(*b));
+	if (!b)
+		return false;
+	memset(b + room_jobs, 0, (room - room_jobs) * sizeof(*b));
+	seen = b;
+	room_jobs = room;
+	return true;
 }
 
-static void store(void)
-{
-	slurmctld_lock_t w = {.job = WRITE_LOCK, .part = READ_LOCK};
-	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
+#define LOOK_AHEAD 16
 
-	if (!n_rows)
-		return;
-	lock_slurmctld(w);
-	for (size_t i = 0; i < n_rows; i++) {
-		job_record_t *job = find_job_record(rows[i].job_id);
+struct collecting {
+	bool usage, scoring, failed;
+};
+
+/* Usage of those that run, a list of those that are to be scored, in one walk over the jobs. */
+static int collect(void *x, void *arg)
+{
+	struct collecting *c = arg;
+	job_record_t *job = x;
+
+	if (n_seen == room_jobs && !more_room())
+		c->failed = true;
+	if (n_seen + LOOK_AHEAD < room_jobs) {
+		/* the job that was there last time; a wrong address costs nothing */
+		const job_record_t *then = seen[n_seen + LOOK_AHEAD];
+
+		__builtin_prefetch(&then->job_state);
+		__builtin_prefetch(&then->details);
+		__builtin_prefetch(&then->priority);
+	}
+	if (c->usage)
+		ccr_duties_usage_job(job);
+	if (n_seen == room_jobs)
+		return 0;
+	seen[n_seen++] = job;
+	if (c->scoring && is_scored(job))
+		jobs[n_jobs++] = job;
+	return 0;
+}
+
+/*
+ * Asks for the parts of a record that scoring reads before it needs them: records lie all over the
+ * memory, and waiting for them one after another is most of what a long queue costs.
+ */
+static void fetch(const job_record_t *job)
+{
+	__builtin_prefetch(&job->assoc_ptr);
+	__builtin_prefetch(&job->details);
+	__builtin_prefetch(&job->part_ptr);
+	__builtin_prefetch(&job->prio_factors);
+	__builtin_prefetch(&job->qos_ptr);
+	__builtin_prefetch(&job->site_factor);
+	__builtin_prefetch(&job->time_limit);
+	__builtin_prefetch(&job->total_cpus);
+	__builtin_prefetch(&job->tres_req_cnt);
+	__builtin_prefetch(&job->tres_alloc_cnt);
+}
+
+static void fetch_parts(const job_record_t *job)
+{
+	__builtin_prefetch(&job->details->accrue_time);
+	__builtin_prefetch(&job->details->min_nodes);
+	__builtin_prefetch(&job->details->nice);
+	if (job->prio_factors) {
+		__builtin_prefetch(&job->prio_factors->priority_age, 1);
+		__builtin_prefetch(&job->prio_factors->priority_tres, 1);
+	}
+	if (job->tres_req_cnt) {
+		__builtin_prefetch(job->tres_req_cnt);
+		__builtin_prefetch(job->tres_req_cnt +
+				   8); /* GPUs come after the 8 that all sites have */
+	}
+	if (job->part_ptr_list) {
+		__builtin_prefetch(job->part_ptr_list);
+		__builtin_prefetch((const char *)job->part_ptr_list + 64);
+	}
+}
+
+#define FETCH_AHEAD 12
+#define PARTS_AHEAD 6
+
+static void score(struct ccr_engine *e, const struct ccr_sources *sources, unsigned *faults)
+{
+	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0, failed = false;
+	static struct ccr_scored s; /* this thread's alone */
+	struct ccr_score_rule rule;
+
+	ccr_engine_rule(e, &settings, &rule);
+	if (settings.debug)
+		said = calloc(n_jobs, sizeof(*said)); /* without memory nothing is logged */
+	for (size_t i = 0; i < n_jobs; i++) {
+		job_record_t *job = jobs[i];
 		uint32_t priority;
 
-		/* what changed meanwhile was scored anew by priority_p_set */
-		if (!job || !is_scored(job) || !ccr_scored_fresh(&rows[i], job))
-			continue;
-		priority = ccr_scored_store(&settings, &rows[i], &arena, job);
+		if (i + FETCH_AHEAD < n_jobs)
+			fetch(jobs[i + FETCH_AHEAD]);
+		if (i + PARTS_AHEAD < n_jobs)
+			fetch_parts(jobs[i + PARTS_AHEAD]);
+		ccr_arena_clear(&arena);
+		if (!ccr_scored_gather(sources, job, &s, &arena)) {
+			failed = true;
+			break;
+		}
+		ccr_scored_lsf(sources->lsf, &s, &arena, false);
+		ccr_scored_compute(e->cycle, &rule, &settings, &s, &arena, faults);
+		priority = ccr_scored_store(sources, &s, &arena, job);
 		if (!incr || job->priority < priority)
 			job->priority = priority;
+		if (said)
+			said[n_said++] = s;
 	}
-	last_job_update = time(NULL);
-	unlock_slurmctld(w);
+	if (failed)
+		error("priority/ccr: out of memory, not all jobs are scored this time");
+	if (n_jobs)
+		last_job_update = time(NULL);
 }
 
 static void report(const unsigned *faults)
@@ -120,10 +195,11 @@ static void report(const unsigned *faults)
 	}
 }
 
-static void log_rows(void)
+/* DebugFlags=Priority: afterwards, as writing a long log under the job lock stops the cluster. */
+static void log_scores(void)
 {
-	for (size_t i = 0; i < n_rows; i++) {
-		const struct ccr_scored *r = &rows[i];
+	for (size_t i = 0; i < n_said; i++) {
+		const struct ccr_scored *r = &said[i];
 		const double *p = r->score.points;
 
 		info("priority/ccr: JobId=%u priority %u = site %.2f + age %.2f + assoc %.2f + "
@@ -134,16 +210,20 @@ static void log_rows(void)
 		     p[CCR_COL_PARTITION], p[CCR_COL_QOS], r->extra.tres, r->extra.nice,
 		     r->var[CCR_VAR_TARGET], r->var[CCR_VAR_USAGE]);
 	}
+	free(said);
+	said = NULL;
+	n_said = 0;
 }
 
-/* Usage up to now and the facts of all jobs, under one set of locks. */
+/* Usage up to now and the scores of all jobs, under one set of locks. */
 static void look(time_t now, bool scoring, struct ccr_standings **standings,
-		 struct ccr_lsf_table **lsf)
+		 struct ccr_lsf_table **lsf, unsigned *faults)
 {
 	slurmctld_lock_t s = {
 	    .conf = READ_LOCK, .job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
 	struct ccr_engine *e = ccr_engine_now();
 	struct ccr_sources sources = {0};
+	struct collecting c = {.scoring = scoring};
 
 	lock_slurmctld(s);
 	if (!ccr_fit()) {
@@ -157,9 +237,16 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 		ccr_duties_reset(&settings);
 		ccr_owned_usage_reset(now);
 	}
-	if (scoring)
-		ccr_duties_usage(&settings, now);
-	ccr_eligible_jobs_look(now);
+	n_jobs = n_seen = 0;
+	if (scoring) {
+		c.usage = ccr_duties_usage_begin(&settings, now);
+		list_for_each(job_list, collect, &c);
+		ccr_duties_usage_end(&settings);
+		if (c.failed)
+			error("priority/ccr: out of memory, not all jobs are scored this time");
+	}
+	if (ccr_policy_uses(e->cycle, CCR_VAR_ELIGIBLE_TIME))
+		ccr_eligible_jobs_look(now);
 	ccr_owned_usage_count(&settings, e, now);
 	if (scoring) {
 		*standings = ccr_standings_make(
@@ -172,9 +259,14 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 				error("priority/ccr: out of memory, LSF's terms count 0 this time");
 		}
 		ccr_facts_site(&sources.site, &settings, now);
+		if (!settings.debug) /* the log shows more than the policy asks for */
+			sources.site.policy = e->cycle;
 		sources.standings = *standings;
 		sources.lsf = *lsf;
-		gather(&sources);
+		sources.weights_kept = weights_kept;
+		weights_kept = true;
+		sources.groups_wanted = ccr_sources_want_groups(&sources.site);
+		score(e, &sources, faults);
 	}
 	ccr_duties_unlock();
 	unlock_slurmctld(s);
@@ -182,27 +274,16 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 
 static void cycle(time_t now, bool scoring)
 {
-	struct ccr_engine *e;
-	struct ccr_score_rule rule;
 	struct ccr_standings *standings = NULL;
 	struct ccr_lsf_table *lsf = NULL;
 	unsigned faults[CCR_COLUMNS] = {0};
 
 	if (scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
-	e = ccr_engine_now();
-	n_rows = 0;
-	look(now, scoring, &standings, &lsf);
+	look(now, scoring, &standings, &lsf, faults);
 	if (scoring) {
-		ccr_engine_rule(e, &settings, &rule);
-		for (size_t i = 0; i < n_rows; i++) {
-			ccr_scored_lsf(lsf, &rows[i], &arena, false);
-			ccr_scored_compute(e->cycle, &rule, &settings, &rows[i], &arena, faults);
-		}
-		store();
 		report(faults);
-		if (settings.debug)
-			log_rows();
+		log_scores();
 		if (standings)
 			ccr_engine_put_standings(standings, lsf);
 		else
@@ -223,6 +304,7 @@ static bool take_orders(bool *relearn)
 	if (now && thread.next.conf_path) {
 		ccr_settings_free(&settings);
 		settings = thread.next;
+		weights_kept = false;
 		memset(&thread.next, 0, sizeof(thread.next));
 	}
 	return now;
@@ -302,9 +384,10 @@ void ccr_cycle_stop(void)
 	}
 	ccr_settings_free(&settings);
 	ccr_settings_free(&thread.next);
-	free(rows);
-	rows = NULL;
-	n_rows = room_rows = 0;
+	free(jobs);
+	free(seen);
+	jobs = seen = NULL;
+	n_jobs = n_seen = room_jobs = 0;
 	ccr_arena_free(&arena);
 }
 

@@ -13,6 +13,8 @@
 static struct {
 	pthread_mutex_t lock; /* of `window`, which job_end reads in other threads; a leaf */
 	struct ccr_usage_window window;
+	struct ccr_usage_window pass; /* of the pass that is under way; the cycle's own */
+	bool counting;
 	struct ccr_reset reset;
 	bool configured;
 	bool fair_tree; /* which algorithm the shares are normalised for */
@@ -78,14 +80,13 @@ void ccr_duties_reset(const struct ccr_settings *settings)
 		ccr_usage_reset();
 }
 
-void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
+bool ccr_duties_usage_begin(const struct ccr_settings *settings, time_t now)
 {
 	struct ccr_usage_window w = window_now();
-	ccr_slurm_list_itr_t *it;
-	job_record_t *job;
 
-	if (!settings->with_dbd || !assoc_mgr_root_assoc || !assoc_mgr_assoc_list)
-		return;
+	duty.counting = settings->with_dbd && assoc_mgr_root_assoc && assoc_mgr_assoc_list;
+	if (!duty.counting)
+		return false;
 	if (!settings->fs.fair_tree)
 		ccr_classic_update(&settings->fs);
 	w.now = now;
@@ -93,17 +94,26 @@ void ccr_duties_usage(const struct ccr_settings *settings, time_t now)
 	if (w.last_ran && now > w.last_ran)
 		ccr_usage_decay(ccr_decay_over(w.decay_factor, difftime(now, w.last_ran)));
 	ccr_usage_pass_begin();
-	it = list_iterator_create(job_list);
-	while ((job = list_next(it)))
-		ccr_usage_job(job, &w);
-	list_iterator_destroy(it);
+	duty.pass = w;
+	return true;
+}
+
+void ccr_duties_usage_job(job_record_t *job)
+{
+	ccr_usage_job(job, &duty.pass);
+}
+
+void ccr_duties_usage_end(const struct ccr_settings *settings)
+{
+	if (!duty.counting)
+		return;
 	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
 		error("priority/ccr: out of memory, fairshare stays as it was");
 	/*
 	 * Also where the clock was set back: what ran since is counted again, at most the time that
 	 * it was set back by. The later time would stop all counting until the clock is there.
 	 */
-	set_window(now, w.decay_factor);
+	set_window(duty.pass.now, duty.pass.decay_factor);
 }
 
 void ccr_duties_relearn(const struct ccr_settings *settings)

@@ -25,9 +25,12 @@ bool ccr_duties_reset_due(time_t now);
 void ccr_duties_reset(const struct ccr_settings *settings);
 
 /*
- * Brings usage up to `now` and computes fairshare. Job W, node R, part R and ccr_duties_lock().
+ * Brings usage up to `now` and computes fairshare: begin, then job for every job that slurmctld has
+ * (false: there is no need to), then end. Job W, node R, part R and ccr_duties_lock() throughout.
  */
-void ccr_duties_usage(const struct ccr_settings *settings, time_t now);
+bool ccr_duties_usage_begin(const struct ccr_settings *settings, time_t now);
+void ccr_duties_usage_job(job_record_t *job);
+void ccr_duties_usage_end(const struct ccr_settings *settings);
 
 /* slurmctld counted all run-seconds anew. Takes all locks itself. */
 void ccr_duties_relearn(const struct ccr_settings *settings);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,7 +13,14 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ccr_engine *engine; /* NULL until the first policy was accepted */
-static char *seen;		  /* the text last looked at, accepted or not */
+/*
+ * What single jobs are scored by: the engine, but for the time between the acceptance of a new
+ * policy and the end of the first cycle under it. A job that is submitted just then is scored by
+ * the old policy and its standings, not by the new one without any.
+ */
+static struct ccr_engine *in_force;
+static struct stat good_file; /* the policy file, when it was last found good; st_ino 0: never */
+static char *seen;	      /* the text last looked at, accepted or not */
 static size_t seen_len;
 static char *complaint; /* what is wrong with the file now; NULL when it is in force */
 
@@ -24,7 +32,7 @@ struct ccr_engine *ccr_engine_now(void)
 struct ccr_engine *ccr_engine_lock(void)
 {
 	pthread_mutex_lock(&lock);
-	return engine;
+	return in_force;
 }
 
 void ccr_engine_unlock(void)
@@ -55,6 +63,7 @@ void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_ta
 {
 	struct ccr_lsf_table *old_lsf = lsf;
 	struct ccr_standings *old = standings;
+	struct ccr_engine *left = NULL;
 
 	pthread_mutex_lock(&lock);
 	if (engine) {
@@ -62,10 +71,13 @@ void ccr_engine_put_standings(struct ccr_standings *standings, struct ccr_lsf_ta
 		old_lsf = engine->lsf;
 		engine->standings = standings;
 		engine->lsf = lsf;
+		left = in_force != engine ? in_force : NULL;
+		in_force = engine;
 	}
 	pthread_mutex_unlock(&lock);
 	ccr_standings_free(old);
 	ccr_lsf_rows_free(old_lsf);
+	engine_free(left);
 }
 
 void ccr_engine_rule(const struct ccr_engine *e, const struct ccr_settings *s,
@@ -133,13 +145,17 @@ static void keep(const struct ccr_settings *s, const struct ccr_config *config)
 	free(path);
 }
 
+/* The decay thread's from now on; everybody's with the standings of its next cycle. */
 static void put(struct ccr_engine *e)
 {
-	struct ccr_engine *old;
+	struct ccr_engine *old = NULL;
 
 	pthread_mutex_lock(&lock);
-	old = engine;
+	if (engine != in_force) /* never came into force */
+		old = engine;
 	engine = e;
+	if (!in_force)
+		in_force = e;
 	pthread_mutex_unlock(&lock);
 	engine_free(old);
 }
@@ -206,9 +222,26 @@ static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e)
 	set_complaint(NULL);
 }
 
+/*
+ * Is the file as it was when it was last found good? Its change time tells of every change of
+ * content and of permissions.
+ */
+static bool untouched(const struct ccr_settings *s, struct stat *now)
+{
+	if (stat(s->conf_path, now)) {
+		memset(now, 0, sizeof(*now));
+		return false;
+	}
+	return engine && !complaint && good_file.st_ino && now->st_dev == good_file.st_dev &&
+	       now->st_ino == good_file.st_ino && now->st_size == good_file.st_size &&
+	       now->st_ctim.tv_sec == good_file.st_ctim.tv_sec &&
+	       now->st_ctim.tv_nsec == good_file.st_ctim.tv_nsec;
+}
+
 bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_error *err)
 {
 	struct ccr_config_options o = options(s);
+	struct stat st;
 	struct ccr_config *config = NULL;
 	struct ccr_engine *e = NULL;
 	struct ccr_error mine;
@@ -216,8 +249,12 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 
 	if (!err)
 		err = &mine;
+	if (untouched(s, &st))
+		return true;
+	memset(&good_file, 0, sizeof(good_file));
 	rc = ccr_config_load(s->conf_path, &o, &config, err);
 	if (!rc && engine && !complaint && known(config)) {
+		good_file = st;
 		ccr_config_free(config);
 		return true;
 	}
@@ -243,7 +280,14 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 
 void ccr_engine_fini(void)
 {
+	struct ccr_engine *left;
+
 	put(NULL);
+	pthread_mutex_lock(&lock);
+	left = in_force;
+	in_force = NULL;
+	pthread_mutex_unlock(&lock);
+	engine_free(left);
 	free(seen);
 	seen = NULL;
 	seen_len = 0;

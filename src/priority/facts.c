@@ -15,6 +15,12 @@ void ccr_facts_site(struct ccr_facts_site *site, const struct ccr_settings *sett
 	site->now = now;
 	site->nodes = ccr_slurm_node_count();
 	site->cpus = cluster_cpus;
+	site->policy = NULL;
+}
+
+bool ccr_facts_wanted(const struct ccr_facts_site *site, enum ccr_var var)
+{
+	return !site->policy || ccr_policy_uses(site->policy, var);
 }
 
 uint64_t ccr_facts_gpus(const job_record_t *job)
@@ -77,27 +83,29 @@ void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, d
 	uint64_t mem = 0;
 
 	if (d->accrue_time && site->now > d->accrue_time)
-		waited = difftime(site->now, d->accrue_time);
+		waited = (double)(site->now - d->accrue_time);
 	if (job->tres_req_cnt && job->tres_req_cnt[TRES_ARRAY_MEM] != NO_CONSUME_VAL64)
 		mem = job->tres_req_cnt[TRES_ARRAY_MEM];
 	var[CCR_VAR_NODES] = d->min_nodes;
 	var[CCR_VAR_NCPUS] = job->tres_req_cnt && job->tres_req_cnt[TRES_ARRAY_CPU]
 				 ? (double)job->tres_req_cnt[TRES_ARRAY_CPU]
 				 : d->min_cpus;
-	var[CCR_VAR_NGPUS] = (double)ccr_facts_gpus(job);
+	if (ccr_facts_wanted(site, CCR_VAR_NGPUS))
+		var[CCR_VAR_NGPUS] = (double)ccr_facts_gpus(job);
 	var[CCR_VAR_MEM] = 1024.0 * (double)mem;
 	var[CCR_VAR_NTASKS] = d->num_tasks && d->num_tasks != NO_VAL ? d->num_tasks : 1;
 	var[CCR_VAR_WALLTIME] = walltime(job);
 	var[CCR_VAR_QUEUE_MINUTES] = waited / 60;
-	var[CCR_VAR_ELIGIBLE_TIME] = ccr_eligible_jobs_seconds(job, site->now);
+	if (ccr_facts_wanted(site, CCR_VAR_ELIGIBLE_TIME))
+		var[CCR_VAR_ELIGIBLE_TIME] = ccr_eligible_jobs_seconds(job, site->now);
 	var[CCR_VAR_JOB_PRIORITY] = -((double)d->nice - NICE_OFFSET);
 	var[CCR_VAR_AGE_FACTOR] = ccr_mf_age(site->now, d->accrue_time, site->settings->max_age);
 	extra->nice = (int64_t)d->nice - NICE_OFFSET;
 	extra->site = (int64_t)job->site_factor - NICE_OFFSET;
 }
 
-void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *job,
-			 const part_record_t *part, double *var)
+void ccr_facts_size(const struct ccr_facts_site *site, const job_record_t *job,
+		    const part_record_t *part, double *var)
 {
 	const struct ccr_settings *s = site->settings;
 	const struct ccr_mf_size size = {
@@ -113,10 +121,16 @@ void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *
 		minutes = part ? part->max_time : 1;
 	var[CCR_VAR_SIZE_FACTOR] =
 	    ccr_mf_size(&size, job->details->min_nodes, cpus_for_size(job), minutes);
-	if (!part)
+}
+
+void ccr_facts_partition(const struct ccr_facts_site *site, const part_record_t *part, double *var)
+{
+	if (!part) {
+		var[CCR_VAR_QUEUE_PRIORITY] = var[CCR_VAR_PARTITION_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_QUEUE_PRIORITY] = part->priority_job_factor;
-	var[CCR_VAR_PARTITION_FACTOR] = s->flags & PRIORITY_FLAGS_NO_NORMAL_PART
+	var[CCR_VAR_PARTITION_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_PART
 					    ? part->priority_job_factor
 					    : part->norm_priority;
 }
@@ -130,8 +144,10 @@ const char *ccr_facts_user(const job_record_t *job)
 
 void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q, double *var)
 {
-	if (!q || !q->usage || !q->priority)
+	if (!q || !q->usage || !q->priority) {
+		var[CCR_VAR_QOS_PRIORITY] = var[CCR_VAR_QOS_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_QOS_PRIORITY] = q->priority;
 	var[CCR_VAR_QOS_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_QOS
 				      ? (double)q->priority
@@ -143,8 +159,10 @@ void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job,
 	slurmdb_assoc_rec_t *a = job->assoc_ptr;
 
 	ccr_facts_qos(site, ccr_slurm_job_qos(job), var);
-	if (!a || !a->usage)
+	if (!a || !a->usage) {
+		var[CCR_VAR_ASSOC_FACTOR] = var[CCR_VAR_FS_FACTOR] = 0;
 		return;
+	}
 	var[CCR_VAR_ASSOC_FACTOR] = site->settings->flags & PRIORITY_FLAGS_NO_NORMAL_ASSOC
 					? (double)a->priority
 					: a->usage->priority_norm;

@@ -18,6 +18,11 @@ struct ccr_facts_site {
 	time_t now;
 	uint32_t nodes; /* of the cluster */
 	uint32_t cpus;
+	/*
+	 * What reads the facts: those that are costly and that it does not ask for stay 0. NULL:
+	 * all are wanted.
+	 */
+	const struct ccr_policy *policy;
 };
 
 /* What only slurmctld can tell: call under node R (or in priority_p_set, whose caller has it). */
@@ -27,9 +32,12 @@ void ccr_facts_site(struct ccr_facts_site *site, const struct ccr_settings *sett
 void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, double *var,
 		   struct ccr_score_extra *extra);
 
+/* How large it is, in the partition that it is looked at in (may be NULL). Node R, part R. */
+void ccr_facts_size(const struct ccr_facts_site *site, const job_record_t *job,
+		    const part_record_t *part, double *var);
+
 /* What depends on the partition that it is looked at in. Part R. part may be NULL. */
-void ccr_facts_partition(const struct ccr_facts_site *site, const job_record_t *job,
-			 const part_record_t *part, double *var);
+void ccr_facts_partition(const struct ccr_facts_site *site, const part_record_t *part, double *var);
 
 /* What its association and QOS say. assoc_mgr assoc R and qos R. */
 void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job, double *var);
@@ -46,6 +54,9 @@ void ccr_facts_standing(const struct ccr_standing *standing, const struct ccr_ow
  * system once a user. assoc_mgr assoc R.
  */
 const char *ccr_facts_user(const job_record_t *job);
+
+/* Does anybody ask for that variable? */
+bool ccr_facts_wanted(const struct ccr_facts_site *site, enum ccr_var var);
 
 /* GPUs, all nodes together, that the job asks for. Job R. */
 uint64_t ccr_facts_gpus(const job_record_t *job);

@@ -119,13 +119,14 @@ static uint32_t score_now(job_record_t *job)
 	unsigned faults[CCR_COLUMNS] = {0};
 	struct ccr_sources sources = {0};
 	struct ccr_score_rule rule;
-	struct ccr_scored scored;
+	struct ccr_scored scored = {0};
 	struct ccr_engine *e;
 	uint32_t priority = job->priority ? job->priority : 1;
 
 	assoc_mgr_lock(&a);
 	e = ccr_engine_lock();
 	ccr_facts_site(&sources.site, &settings, time(NULL));
+	sources.groups_wanted = true;
 	ccr_arena_clear(&set_arena);
 	if (e) {
 		sources.standings = e->standings;
@@ -136,7 +137,7 @@ static uint32_t score_now(job_record_t *job)
 			       ccr_lsf_rows_joins(job, sources.site.now));
 		ccr_engine_rule(e, &settings, &rule);
 		ccr_scored_compute(e->set, &rule, &settings, &scored, &set_arena, faults);
-		priority = ccr_scored_store(&settings, &scored, &set_arena, job);
+		priority = ccr_scored_store(&sources, &scored, &set_arena, job);
 		complain_of_faults(job, faults);
 	}
 	ccr_engine_unlock();

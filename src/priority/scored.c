@@ -69,8 +69,13 @@ static void swap_slot(double *var, struct ccr_slot *slot)
 
 struct slots {
 	const struct ccr_sources *sources;
-	struct ccr_slot *slot;
+	const slurmdb_qos_rec_t *qos; /* the job's own */
+	struct ccr_arena *arena;
+	size_t first;
 	int n;
+	uint16_t tier; /* of the partition before */
+	bool unsorted;
+	bool failed;
 };
 
 static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos, int index,
@@ -78,16 +83,63 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 {
 	struct slots *c = arg;
 	const struct ccr_facts_site *site = &c->sources->site;
-	double var[CCR_VAR_COUNT] = {0};
+	double var[CCR_VAR_COUNT];
+	struct ccr_slot *slot;
+	size_t at;
 
-	if (index < 0 || index >= c->n)
+	if (index < 0 || c->failed)
 		return;
-	ccr_facts_partition(site, job, part, var);
+	at = take_slots(c->arena, 1);
+	if (at == SIZE_MAX) {
+		c->failed = true;
+		return;
+	}
+	if (!index)
+		c->first = at;
+	if (part) {
+		c->unsorted = c->unsorted || (index && part->priority_tier > c->tier);
+		c->tier = part->priority_tier;
+	}
+	slot = &c->arena->slot[at];
+	slot->lsf = NULL;
+	c->n++;
+	slot->main = part == job->part_ptr && qos == c->qos;
+	if (slot->main)
+		return;
+	for (size_t i = 0; i < CCR_SLOT_VARS; i++)
+		var[slot_vars[i]] = 0;
+	ccr_facts_partition(site, part, var);
 	ccr_facts_qos(site, qos, var);
-	var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
-	swap_slot(var, &c->slot[index]);
-	c->slot[index].tres = ccr_tres_points(&site->settings->tres, job, part, NULL);
-	c->slot[index].lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
+	if (c->sources->groups_wanted)
+		var[CCR_VAR_QOS_USAGE] =
+		    ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
+	swap_slot(var, slot);
+	slot->tres = site->settings->tres.count
+			 ? ccr_tres_points(&site->settings->tres, job, part, NULL)
+			 : 0;
+	if (c->sources->lsf)
+		slot->lsf = ccr_lsf_rows_pair(c->sources->lsf, job, part);
+}
+
+/* One slot for each pair of partition and QOS, partitions in slurmctld's order. */
+static bool gather_slots(const struct ccr_sources *sources, job_record_t *job,
+			 struct ccr_scored *out, struct ccr_arena *arena)
+{
+	const struct slots fresh = {
+	    .sources = sources, .qos = ccr_slurm_job_qos(job), .arena = arena};
+	struct slots c = fresh;
+
+	ccr_slurm_each_slot(job, gather_slot, &c);
+	if (c.unsorted && !c.failed) {
+		/* Seldom: sorting takes memory and time, so it is not done before it is needed. */
+		ccr_slurm_sort_parts(job);
+		arena->n_slots -= (size_t)c.n;
+		c = fresh;
+		ccr_slurm_each_slot(job, gather_slot, &c);
+	}
+	out->slot = c.first;
+	out->n_slots = c.n;
+	return !c.failed;
 }
 
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
@@ -96,22 +148,26 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 	const struct ccr_facts_site *site = &sources->site;
 	const struct ccr_settings *s = site->settings;
 	const slurmdb_qos_rec_t *qos = ccr_slurm_job_qos(job);
-	const char *user = ccr_facts_user(job);
-	int n = ccr_slurm_slot_count(job);
 
-	memset(out, 0, sizeof(*out));
+	out->has_tres = false;
 	out->job_id = job->job_id;
 	out->nice = job->details->nice;
 	out->site = job->site_factor;
-	out->accrue = job->details->accrue_time;
 	out->threshold = qos && (qos->flags & QOS_FLAG_ENFORCE_USAGE_THRES);
 	ccr_facts_job(site, job, out->var, &out->extra);
-	ccr_facts_partition(site, job, job->part_ptr, out->var);
+	ccr_facts_size(site, job, job->part_ptr, out->var);
+	ccr_facts_partition(site, job->part_ptr, out->var);
 	ccr_facts_assoc(site, job, out->var);
-	ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
-			   ccr_standings_owner(sources->standings, user), out->var);
-	out->var[CCR_VAR_QOS_USAGE] = ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
-	out->lsf = ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr);
+	if (sources->groups_wanted) {
+		const char *user = ccr_facts_user(job);
+
+		ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
+				   ccr_standings_owner(sources->standings, user), out->var);
+		out->var[CCR_VAR_QOS_USAGE] =
+		    ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
+	}
+	out->lsf = sources->lsf ? ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr) : NULL;
+	out->extra.tres = 0;
 	if (s->tres.count) {
 		out->tres = take_tres(arena, (size_t)s->tres.tres_cnt);
 		if (out->tres == SIZE_MAX)
@@ -120,18 +176,21 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 		out->extra.tres =
 		    ccr_tres_points(&s->tres, job, job->part_ptr, arena->tres + out->tres);
 	}
-	if (n > 0) {
-		struct slots c = {.sources = sources, .n = n};
+	return gather_slots(sources, job, out, arena);
+}
 
-		out->slot = take_slots(arena, (size_t)n);
-		if (out->slot == SIZE_MAX)
-			return false;
-		out->n_slots = n;
-		c.slot = arena->slot + out->slot;
-		memset(c.slot, 0, sizeof(*c.slot) * (size_t)n);
-		ccr_slurm_each_slot(job, gather_slot, &c);
+bool ccr_sources_want_groups(const struct ccr_facts_site *site)
+{
+	static const enum ccr_var theirs[] = {CCR_VAR_TARGET,	  CCR_VAR_USAGE,
+					      CCR_VAR_FS_DELTA,	  CCR_VAR_FINANCIAL,
+					      CCR_VAR_USER_USAGE, CCR_VAR_FAIRSHARE_FACTOR,
+					      CCR_VAR_QOS_USAGE};
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		if (ccr_facts_wanted(site, theirs[i]))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static void put_place(struct ccr_lsf_place place, double *var)
@@ -150,6 +209,8 @@ void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_
 	for (int i = 0; i < s->n_slots; i++) {
 		struct ccr_slot *slot = &arena->slot[s->slot + (size_t)i];
 
+		if (slot->main)
+			continue;
 		swap_slot(s->var, slot);
 		put_place(ccr_lsf_rows_place(lsf, slot->lsf, s->job_id, join), s->var);
 		swap_slot(s->var, slot);
@@ -168,6 +229,10 @@ static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *r
 	double factor[CCR_COLUMNS];
 	struct ccr_score score;
 
+	if (slot->main) {
+		slot->priority = s->score.priority;
+		return;
+	}
 	swap_slot(s->var, slot);
 	ccr_policy_eval(policy, s->var, factor, ignored);
 	swap_slot(s->var, slot);
@@ -197,19 +262,15 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 		score_slot(policy, rule, s, &arena->slot[s->slot + (size_t)i]);
 }
 
-bool ccr_scored_fresh(const struct ccr_scored *s, const job_record_t *job)
-{
-	return job->details && job->details->nice == s->nice && job->site_factor == s->site &&
-	       job->details->accrue_time == s->accrue && ccr_slurm_slot_count(job) == s->n_slots;
-}
-
 /* priority_tres and tres_weights, allocated once and again only when their length changes. */
-static void store_tres(const struct ccr_settings *settings, const struct ccr_scored *s,
+static void store_tres(const struct ccr_sources *sources, const struct ccr_scored *s,
 		       const struct ccr_arena *arena, ccr_slurm_factors_t *f)
 {
+	const struct ccr_settings *settings = sources->site.settings;
 	uint32_t n = s->has_tres ? (uint32_t)settings->tres.tres_cnt : 0;
+	bool kept = sources->weights_kept;
 
-	if (f->tres_cnt != n || (n && !f->priority_tres)) {
+	if (f->tres_cnt != n || (n && (!f->priority_tres || !f->tres_weights))) {
 		xfree(f->priority_tres);
 		xfree(f->tres_weights);
 		f->tres_cnt = n;
@@ -217,20 +278,22 @@ static void store_tres(const struct ccr_settings *settings, const struct ccr_sco
 			f->priority_tres = xcalloc(n, sizeof(double));
 			f->tres_weights = xcalloc(n, sizeof(double));
 		}
+		kept = false;
 	}
-	if (n) {
+	if (n)
 		memcpy(f->priority_tres, arena->tres + s->tres, n * sizeof(double));
+	if (n && !kept)
 		memcpy(f->tres_weights, settings->weight_tres, n * sizeof(double));
-	}
 }
 
-uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_scored *s,
 			  const struct ccr_arena *arena, job_record_t *job)
 {
+	const struct ccr_settings *settings = sources->site.settings;
 	bool incr = (settings->flags & PRIORITY_FLAGS_INCR_ONLY) != 0;
 	const double *p = s->score.points;
 	ccr_slurm_factors_t *f = job->prio_factors;
-	int count = 0;
+	uint32_t *slots;
 
 	if (!f)
 		f = job->prio_factors = xmalloc(sizeof(*f));
@@ -249,16 +312,13 @@ uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_
 	f->priority_fs = s->threshold
 			     ? settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR]
 			     : p[CCR_COL_FAIRSHARE];
-	store_tres(settings, s, arena, f);
-	if (s->n_slots) {
-		uint32_t *slots = ccr_slurm_slots(job, &count);
+	store_tres(sources, s, arena, f);
+	slots = ccr_slurm_slots(job, s->n_slots);
+	for (int i = 0; i < s->n_slots; i++) {
+		uint32_t priority = arena->slot[s->slot + (size_t)i].priority;
 
-		for (int i = 0; slots && i < count && i < s->n_slots; i++) {
-			uint32_t priority = arena->slot[s->slot + (size_t)i].priority;
-
-			if (!incr || slots[i] < priority)
-				slots[i] = priority;
-		}
+		if (!incr || slots[i] < priority)
+			slots[i] = priority;
 	}
 	return s->score.priority;
 }

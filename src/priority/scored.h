@@ -1,11 +1,11 @@
 /*
  * scored - a job on its way from facts to points and back into its record
  *
- * Gathered under read locks, scored without any, stored under the job write lock. priority_p_set
- * does the three in one go for a single job.
+ * Gathered, scored and stored in one go, as the three touch the same records: what a long queue
+ * costs is bringing each record into the cache, once.
  *
- * A job queued with several (partition, QOS) pairs has a slot for each; slots and TRES points of
- * all jobs of a cycle lie in one arena, so that a cycle allocates nothing once it has grown.
+ * A job queued with several (partition, QOS) pairs has a slot for each; slots and TRES points lie
+ * in an arena, so that nothing is allocated for a job once it has grown.
  */
 #ifndef CCR_PRIORITY_SCORED_H
 #define CCR_PRIORITY_SCORED_H
@@ -21,17 +21,17 @@ struct ccr_slot {
 	double var[CCR_SLOT_VARS]; /* see swap_slot() */
 	double tres;		   /* weighted sum in that partition */
 	struct ccr_lsf_pair *lsf;
+	bool main; /* the pair that the job's own score is of */
 	uint32_t priority;
 };
 
 struct ccr_scored {
 	uint32_t job_id;
-	uint32_t nice; /* as in the record: a change since then makes the score stale */
-	uint32_t site; /* likewise */
-	time_t accrue; /* likewise */
-	int n_slots;   /* 0: one partition */
-	size_t slot;   /* first in the arena */
-	size_t tres;   /* first in the arena; tres_cnt doubles */
+	uint32_t nice;
+	uint32_t site;
+	int n_slots; /* 0: one partition */
+	size_t slot; /* first in the arena */
+	size_t tres; /* first in the arena; tres_cnt doubles */
 	bool has_tres;
 	bool threshold;		  /* QOS with EnforceUsageThreshold: see store.c */
 	struct ccr_lsf_pair *lsf; /* NULL where the policy does not ask for it */
@@ -56,11 +56,17 @@ struct ccr_sources {
 	struct ccr_facts_site site;
 	const struct ccr_standings *standings; /* NULL: none, all group terms are 0 */
 	struct ccr_lsf_table *lsf;	       /* NULL: not asked for */
+	bool groups_wanted;		       /* ccr_sources_want_groups() */
+	bool weights_kept; /* the records have the present TRES weights already */
 };
 
+/* Does the policy read anything that the standings know? */
+bool ccr_sources_want_groups(const struct ccr_facts_site *site);
+
 /*
- * Gathers a pending job. Locks: job R (W where slots are to be sorted: up to 24.05), node R, part
- * R, assoc_mgr assoc R and qos R. False: out of memory.
+ * Gathers a pending job into *out, all 0 before the first use: what the policy does not ask for is
+ * not touched. Locks: job W, node R, part R,
+ * assoc_mgr assoc R and qos R. False: out of memory.
  */
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
 		       struct ccr_arena *arena);
@@ -81,10 +87,7 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
  * Writes the columns to the job's record and returns its priority, which the caller stores (or
  * hands back to slurmctld). Slots are written here. Job W, part R.
  */
-uint32_t ccr_scored_store(const struct ccr_settings *settings, const struct ccr_scored *s,
+uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_scored *s,
 			  const struct ccr_arena *arena, job_record_t *job);
-
-/* Is the record still what was gathered? Job R. */
-bool ccr_scored_fresh(const struct ccr_scored *s, const job_record_t *job);
 
 #endif

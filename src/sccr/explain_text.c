@@ -130,7 +130,8 @@ static void print_terms(const struct explain *x, FILE *out)
 	const struct queue_terms *t = &x->terms;
 
 	if (!t->found) {
-		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n", x->job->priority);
+		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n",
+			x->job->priority);
 		return;
 	}
 	fprintf(out, "Priority %.0f:\n", x->job->priority);

@@ -101,8 +101,8 @@ static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, stru
 	if (!f->units && (int32_t)least > f->node.cpus)
 		ask->need.node.cpus = (int32_t)least;
 	/* One thread a core: each task takes whole cores. */
-	if (d->mc_ptr && d->mc_ptr->threads_per_core != NO_VAL16 &&
-	    d->mc_ptr->threads_per_core < c->threads) {
+	if (c->threads > 1 && d->mc_ptr &&
+	    (d->mc_ptr->threads_per_core < c->threads || d->mc_ptr->ntasks_per_core == 1)) {
 		ask->need.node.cpus *= (int32_t)c->threads;
 		ask->need.unit.cpus *= (int32_t)c->threads;
 		ask->exact = false;
@@ -200,8 +200,6 @@ static bool by_socket(const ccr_slurm_details_t *d)
 		     (m->cores_per_socket && m->cores_per_socket != NO_VAL16) ||
 		     (m->ntasks_per_socket && m->ntasks_per_socket != INFINITE16 &&
 		      m->ntasks_per_socket != NO_VAL16) ||
-		     (m->ntasks_per_core && m->ntasks_per_core != INFINITE16 &&
-		      m->ntasks_per_core != NO_VAL16) ||
 		     (m->ntasks_per_board && m->ntasks_per_board != INFINITE16 &&
 		      m->ntasks_per_board != NO_VAL16));
 }

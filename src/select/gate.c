@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define G	    ccr__gate
-#define TRIES	    6	 /* picks of one job that are held against the bookings */
-#define NOTICES_MAX 2000 /* refused jobs that are told why, a cycle */
+#define G     ccr__gate
+#define TRIES 6 /* picks of one job that are held against the bookings */
 
 struct ccr__gate ccr__gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -78,51 +77,6 @@ static struct ccr_plan_job plan_job(const job_record_t *job, uint16_t partition,
 	};
 }
 
-/*
- * After a blocked job that names its nodes (-w) slurmctld hides those nodes from every later job of
- * the cycle, as it knows no bookings. They are made visible again: for the jobs to come in
- * slurmctld's own set, for this one, for which it is too late, in the nodes that it is offered. Not
- * beside advance reservations, under which that set is another one for each job.
- */
-static void unmask(struct ccr_slurm_test *t)
-{
-	const job_record_t *job = t->job;
-	const ccr_slurm_details_t *d = job->details;
-	uint32_t n = G.cluster.n;
-
-	if (!G.has_masked || !G.has_base || !avail_node_bitmap || !job->part_ptr ||
-	    !job->part_ptr->node_bitmap)
-		return;
-	for (uint32_t i = ccr_bit_next(G.masked, 0, n); i < n;
-	     i = ccr_bit_next(G.masked, i + 1, n)) {
-		if (!ccr_bit(G.base, i) || i >= (uint32_t)bit_size(avail_node_bitmap))
-			continue;
-		bit_set(avail_node_bitmap, i);
-		if (d->feature_list || d->req_node_bitmap || job->resv_name || job->resv_ptr ||
-		    d->whole_node || !bit_test(job->part_ptr->node_bitmap, i) ||
-		    (d->exc_node_bitmap && bit_test(d->exc_node_bitmap, i)) ||
-		    (share_node_bitmap && !bit_test(share_node_bitmap, i)) ||
-		    (cg_node_bitmap && bit_test(cg_node_bitmap, i)) ||
-		    (rs_node_bitmap && bit_test(rs_node_bitmap, i)))
-			continue;
-		bit_set(t->nodes, i);
-	}
-	memset(G.masked, 0, CCR_WORDS(n) * sizeof(uint64_t));
-	G.has_masked = false;
-}
-
-static void note_masked(const struct ccr_slurm_test *t)
-{
-	bitstr_t *req = t->job->details->req_node_bitmap;
-
-	if (!req || !G.has_base)
-		return;
-	for (int64_t i = bit_ffs(req); i >= 0 && i < bit_size(req) && i < G.cluster.n; i++)
-		if (bit_test(req, i))
-			ccr_bit_set(G.masked, (uint32_t)i);
-	G.has_masked = true;
-}
-
 /* What slurmctld offers is up, whatever the state said when the plan was loaded. */
 static void all_up(const uint64_t *set)
 {
@@ -138,32 +92,13 @@ static const char *word(char what)
 	return what == 'g' ? "GPUs" : what == 'c' ? "CPUs" : "memory";
 }
 
-static void list_refused(const job_record_t *job, enum ccr_verdict v,
-			 const struct ccr_conflict *why)
-{
-	if (v != CCR_WAIT_BOOKING && v != CCR_WAIT_STRICT && v != CCR_WAIT_LONG)
-		return;
-	if (G.listed >= NOTICES_MAX)
-		return;
-	if (G.listed == G.list_cap) {
-		uint32_t cap = G.list_cap ? 2 * G.list_cap : 64;
-		struct ccr__refused *p = realloc(G.list, cap * sizeof(*p));
-
-		if (!p)
-			return;
-		G.list = p;
-		G.list_cap = cap;
-	}
-	G.list[G.listed++] = (struct ccr__refused){job->job_id, v, *why};
-}
-
 static int refuse(const job_record_t *job, enum ccr_caller who, enum ccr_verdict v,
 		  const struct ccr_conflict *why)
 {
 	G.refused = job;
 	G.refused_as = v;
 	if (who == CCR_MAIN_CYCLE)
-		list_refused(job, v, why);
+		ccr__list_refused(job, v, why);
 	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
 	    node_record_table_ptr[why->node])
 		log_flag(BACKFILL,
@@ -323,10 +258,15 @@ static void remember_refusal(struct ccr__answer *a, const struct ccr_slurm_test 
 	a->rc = SLURM_ERROR;
 }
 
+static bool may_preempt(const struct ccr_slurm_test *t)
+{
+	return t->candidates && list_count(t->candidates) > 0;
+}
+
 static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t partition)
 {
 	job_record_t *job = t->job;
-	bool loose = job->resv_name || job->resv_ptr || t->candidates || job->reboot;
+	bool loose = job->resv_name || job->resv_ptr || may_preempt(t) || job->reboot;
 	bool narrow = !loose && !job->details->req_node_bitmap && !job->details->contiguous &&
 		      !job->req_switch;
 	struct ccr_conflict why = {0};
@@ -338,7 +278,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 
 	G.passed = NULL;
 	if (who == CCR_MAIN_CYCLE)
-		unmask(t);
+		ccr__unmask(t);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	all_up(G.candidates);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
@@ -438,15 +378,18 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	rc = test_nodes(t, &ask, partition);
-	note_masked(t);
+	ccr__note_masked(t);
 	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
-	    !job->priority)
+	    !job->priority || ccr__stuck(job->job_id) > 1)
 		return rc;
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
 		return rc;
 	}
 	pj = plan_job(job, partition, &ask);
+	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
+	if (ccr__stuck(job->job_id))
+		ask.need.whole = true;
 	pj.demand = &ask.need;
 	if (job->details->req_node_bitmap &&
 	    (uint32_t)bit_set_count(job->details->req_node_bitmap) >= t->min_nodes)
@@ -484,7 +427,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	enum ccr_verdict v;
 	int rc;
 
-	if (job->resv_name || job->resv_ptr || t->candidates || job->het_job_id)
+	if (job->resv_name || job->resv_ptr || may_preempt(t) || job->het_job_id)
 		return ccr_inner_test(t);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
@@ -568,35 +511,5 @@ void ccr_gate_begun(const job_record_t *job, bool ok)
 	if (ccr_plan_start(G.plan, &pj, G.pick, G.passed_n, NULL))
 		ccr__gate_aside("out of memory");
 	G.passed = NULL;
-	pthread_mutex_unlock(&G.lock);
-}
-
-void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data)
-{
-	const struct ccr_booking *b;
-
-	pthread_mutex_lock(&G.lock);
-	for (uint32_t i = 0; G.plan && (b = ccr_plan_nth(G.plan, i)); i++) {
-		struct ccr_notice n = {.job = b->job,
-				       .booked = true,
-				       .start = b->start,
-				       .share = b->share,
-				       .shares = b->n};
-
-		if (b->n)
-			each(&n, data);
-	}
-	for (uint32_t i = 0; G.plan && i < G.listed; i++) {
-		const struct ccr__refused *r = &G.list[i];
-		struct ccr_notice n = {.job = r->job,
-				       .start = r->why.start,
-				       .other = r->why.job,
-				       .node = r->why.node,
-				       .what = r->why.what,
-				       .verdict = r->verdict};
-
-		if (!ccr_plan_booking(G.plan, r->job))
-			each(&n, data);
-	}
 	pthread_mutex_unlock(&G.lock);
 }

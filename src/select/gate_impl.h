@@ -35,6 +35,12 @@ struct ccr__refused {
 	struct ccr_conflict why;
 };
 
+/* A job that did not start although its booking was due and whole. */
+struct ccr__stuck {
+	uint32_t job;
+	uint32_t times;
+};
+
 struct ccr__gate {
 	pthread_mutex_t lock;
 	bool on;    /* in slurmctld, and the policy file does not say otherwise */
@@ -67,6 +73,8 @@ struct ccr__gate {
 	struct ccr__refused *list;
 	uint32_t listed, list_cap;
 	struct ccr__answer *answers;
+	struct ccr__stuck stuck[64]; /* the latest */
+	uint32_t stuck_next;
 	uint32_t filled; /* fillers of this cycle */
 };
 
@@ -80,6 +88,19 @@ bool ccr__gate_load(bool cycle);
 
 /* The plan's number of a partition; -1 for one that is not known. */
 int ccr__gate_partition(const part_record_t *part);
+
+/*
+ * After a blocked job that names its nodes slurmctld hides these from all later jobs of the cycle:
+ * note_masked remembers them, unmask makes them visible for the job at hand and those behind it.
+ */
+void ccr__note_masked(const struct ccr_slurm_test *t);
+void ccr__unmask(struct ccr_slurm_test *t);
+
+/* For ccr_gate_notices: the job waits for a booking. */
+void ccr__list_refused(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why);
+
+/* How often a job's booking was due and it did not start; 0 for most. */
+uint32_t ccr__stuck(uint32_t job);
 
 void ccr__answers_forget(void);
 struct ccr__answer *ccr__answer_find(const struct ccr_slurm_test *t, const struct ccr_demand *d,

@@ -8,7 +8,8 @@
 #include "core/config.h"
 #include "slurm/policy_path.h"
 
-#define G ccr__gate
+#define G	 ccr__gate
+#define DUE_MOST 180 /* s that a booking may be due without a start */
 
 void ccr__gate_aside(const char *why)
 {
@@ -186,16 +187,52 @@ static bool waits_for_resources(const job_record_t *job)
 	}
 }
 
-/* Drops bookings of jobs that went, are held, or wait for something else now (R23, R41). */
+uint32_t ccr__stuck(uint32_t job)
+{
+	for (uint32_t i = 0; i < sizeof(G.stuck) / sizeof(G.stuck[0]); i++)
+		if (G.stuck[i].job == job)
+			return G.stuck[i].times;
+	return 0;
+}
+
+static void note_stuck(uint32_t job)
+{
+	uint32_t n = sizeof(G.stuck) / sizeof(G.stuck[0]);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (G.stuck[i].job == job) {
+			G.stuck[i].times++;
+			return;
+		}
+	}
+	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1};
+	G.stuck_next = (G.stuck_next + 1) % n;
+}
+
+/*
+ * Drops bookings of jobs that went, are held, or wait for something else now (R23, R41), and those
+ * that were due for a while without a start: holding resources idle for them would help nobody.
+ */
 static void review(void)
 {
 	const struct ccr_booking *b;
+	time_t now = time(NULL);
 
 	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i));) {
 		const job_record_t *job = find_job_record(b->job);
+		bool stays = job && IS_JOB_PENDING(job) && job->priority && job->details &&
+			     waits_for_resources(job);
 
-		if (job && IS_JOB_PENDING(job) && job->priority && job->details &&
-		    waits_for_resources(job))
+		if (stays && b->due && now - b->due > DUE_MOST) {
+			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "
+			     "not: "
+			     "it gets %s",
+			     job, (long long)(now - b->due),
+			     ccr__stuck(b->job) ? "no booking" : "a booking of whole nodes");
+			note_stuck(b->job);
+			stays = false;
+		}
+		if (stays)
 			i++;
 		else
 			ccr_plan_drop(G.plan, b->job);

@@ -109,20 +109,24 @@ int ccr_slurm_slot_count(const job_record_t *job)
 	return (parts ? parts : 1) * (qos ? list_count(qos) : 1);
 }
 
-uint32_t *ccr_slurm_slots(job_record_t *job, int *count)
+void ccr_slurm_sort_parts(job_record_t *job)
 {
-	int n = ccr_slurm_slot_count(job);
-	uint32_t **array;
-
-	*count = n;
-	if (!n) {
-		drop_array(job);
-		return NULL;
-	}
 #if !CCR_SLURM_PARTS_SORTED
 	if (job->part_ptr_list)
 		list_sort(job->part_ptr_list, priority_sort_part_tier);
+#else
+	(void)job;
 #endif
+}
+
+uint32_t *ccr_slurm_slots(job_record_t *job, int n)
+{
+	uint32_t **array;
+
+	if (n <= 0) {
+		drop_array(job);
+		return NULL;
+	}
 	array = array_of(job, true);
 	/* slurmctld copies list_count numbers when it splits a job array: never fewer than n. */
 	if (!*array || xsize(*array) < n * sizeof(uint32_t) || outdated(job)) {
@@ -175,14 +179,15 @@ void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg)
 {
 	struct walk w = {.job = job, .fn = fn, .arg = arg};
 
-	if (!ccr_slurm_slot_count(job)) {
-		fn(job, job->part_ptr, job->qos_ptr, -1, arg);
-		return;
-	}
-	if (job->part_ptr_list && list_count(job->part_ptr_list) > 0)
+	/* No counting first: each look at a list takes its lock, and this is done for every job. */
+	if (job->part_ptr_list)
 		(void)list_for_each(job->part_ptr_list, walk_part, &w);
-	else
+	if (w.index)
+		return;
+	if (qos_list_of(job))
 		(void)walk_part(job->part_ptr, &w);
+	else
+		fn(job, job->part_ptr, job->qos_ptr, -1, arg);
 }
 
 /* --- sprio's list ----------------------------------------------------------------------------- */

@@ -121,14 +121,16 @@ slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job);
  */
 int ccr_slurm_slot_count(const job_record_t *job);
 
+/* Puts the job's partitions in slurmctld's order, where it does not itself (up to 24.05). Job W. */
+void ccr_slurm_sort_parts(job_record_t *job);
+
 /*
- * The job's array of priorities, one for each pair, *count long: partitions in slurmctld's order
- * (sorted here where slurmctld does not), under each its QOS. Made or made anew when it is absent,
- * too short, or older than the last change of a partition (then all 0); released, and NULL
- * returned with *count 0, when the job has no pairs. The array is slurmctld's: fill it in place.
- * Job W, part R.
+ * The job's array of priorities, one for each of its n pairs: partitions in slurmctld's order,
+ * under each its QOS. Made or made anew when it is absent, too short, or older than the last change
+ * of a partition (then all 0); released, and NULL returned, when n is 0. The array is slurmctld's:
+ * fill it in place. Job W, part R.
  */
-uint32_t *ccr_slurm_slots(job_record_t *job, int *count);
+uint32_t *ccr_slurm_slots(job_record_t *job, int n);
 
 /* The array as it is, for reading; NULL with *count 0 where there is none. Job R. */
 const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count);
@@ -139,8 +141,8 @@ typedef void (*ccr_slurm_slot_fn)(job_record_t *job, part_record_t *part, slurmd
 
 /*
  * Calls fn for each pair, index from 0 in the array's order; for a job without pairs once, index
- * -1, with its partition (may be NULL: it was deleted) and QOS. Part R, assoc_mgr qos R; job R, or
- * job W where slurmctld does not keep the list sorted and ccr_slurm_slots was not called before.
+ * -1, with its partition (may be NULL: it was deleted) and QOS. Part R, assoc_mgr qos R, job R. Up
+ * to 24.05 the order is slurmctld's only after ccr_slurm_sort_parts().
  */
 void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg);
 

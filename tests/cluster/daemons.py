@@ -75,6 +75,11 @@ class Daemons(Processes):
         return self.run("sacctmgr", "-i", "load", path).stdout
 
     def start_slurmctld(self, *args, wait=True, env=None):
+        # 26.05 does not start on a state without association usage, which is first saved after
+        # five minutes: what is left by a kill -9 before needs -i
+        if self.dbd and self.version >= (26, 5) and os.path.exists(f"{self.root}/state/job_state") \
+                and not os.path.exists(f"{self.root}/state/assoc_usage"):
+            args = ("-i", *args)
         self.spawn([("slurmctld", [*self.wrap, self.program("slurmctld"), "-D", "-f",
                                    f"{self.root}/etc/slurm.conf", *args],
                      {**self.ctld_env, **(env or {})})])

@@ -14,6 +14,9 @@ import slurmconf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# What a Slurm elsewhere (CCR_SLURM_PREFIX) takes from this machine.
+NOT_SLURMS = {"munged", "munge", "mariadbd", "mariadb", "mariadb-install-db", "faketime"}
+
 
 class ClusterError(Exception):
     """Something of the cluster did not come up, or a command of it failed."""
@@ -35,15 +38,16 @@ class Processes:
         """Path of one of Slurm's programs; of another Slurm with CCR_SLURM_PREFIX."""
         if self.wrap:
             return name
+        prefix = "" if name in NOT_SLURMS else self.prefix
         for folder in ("sbin", "bin"):
-            path = os.path.join(self.prefix or "/usr", folder, name)
+            path = os.path.join(prefix or "/usr", folder, name)
             if os.access(path, os.X_OK):
                 return path
-        found = None if self.prefix else shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin:"
+        found = None if prefix else shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin:"
                                                       + os.environ.get("PATH", ""))
         if not found:
             raise ClusterError(f"{name} is not installed" + (
-                f" below {self.prefix}" if self.prefix else " (scripts/deps installs it)"))
+                f" below {prefix}" if prefix else " (scripts/deps installs it)"))
         return found
 
     @property
@@ -111,6 +115,8 @@ class Processes:
 
     def _start_keeper(self):
         argv = [sys.executable, os.path.join(HERE, "supervise.py")]
+        if not os.environ.get("CCR_KEEP"):
+            argv.append(self.root)
         if self.clock and self.clock.startswith("@"):
             argv = ["faketime", "-m", "-f", self.clock, *argv]
         # Its errors go to a file: a cluster that is kept must not hold its user's terminal or pipe.
@@ -173,10 +179,13 @@ class Processes:
             time.sleep(every)
 
     def tails(self):
+        """The ends of the daemons' logs; of the many slurmd's, the first one's."""
         text = ""
+        slurmds = sorted(glob.glob(f"{self.root}/log/slurmd-*.log"))
         for path in sorted(glob.glob(f"{self.root}/log/*")):
             name = os.path.basename(path)
-            if name.startswith(("slurmctld", "slurmdbd", "munged", "mariadbd", "supervisor")):
+            if path in slurmds[:1] or name.startswith(
+                    ("slurmctld", "slurmdbd", "munged", "mariadbd", "supervisor")):
                 with open(path, errors="replace") as log:
                     tail = log.read().splitlines()[-8:]
                 if tail:

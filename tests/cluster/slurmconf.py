@@ -117,8 +117,10 @@ def write(root, base_port, version, nodes, partitions, conf, extra, priority_typ
     put(f"{root}/etc/slurm.conf", text + extra + ("\n" if extra else ""))
     if any(n.gpus for n in nodes):
         put(f"{root}/etc/gres.conf", gres_text(root, nodes, gpu_files))
-    if version >= NEW_CGROUP:
-        put(f"{root}/etc/cgroup.conf", "CgroupPlugin=disabled\n")
+    # Nothing here uses cgroups, but slurmd looks for them and ends where there are none (a chroot,
+    # a container): before it could be told not to, v1 is the plugin that does not look.
+    put(f"{root}/etc/cgroup.conf",
+        f"CgroupPlugin={'disabled' if version >= NEW_CGROUP else 'cgroup/v1'}\n")
     if dbd:
         put(f"{root}/etc/slurmdbd.conf", lines({
             "DbdHost": "localhost", "DbdAddr": "127.0.0.1", "DbdPort": base_port + PORT_DBD,

@@ -3,7 +3,8 @@
 Reads one JSON request a line from standard input and answers with one line. It is a child
 subreaper (prctl(2)), so a daemon's own children (slurmstepd, the jobs) become its children when
 their parent dies; end of input, SIGTERM or SIGINT kills whatever is left below it. Nothing of a
-cluster outlives a test that crashed, with or without namespaces.
+cluster outlives a test that crashed, with or without namespaces; the folder that is named as the
+argument is then removed too.
 
 The block of ports is claimed by an abstract Unix socket: like the ports themselves it belongs to
 the network namespace, and the kernel gives it back when this process ends.
@@ -13,6 +14,7 @@ import json
 import os
 import random
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -74,6 +76,7 @@ class Supervisor:
         self.claims = []  # sockets that hold the claim on port blocks
         self.detached = False
         self.quit = False
+        self.orphaned = False  # the user of the cluster went without a word
 
     def claim(self, count):
         """The first of `count` consecutive free ports that no other cluster has claimed."""
@@ -161,7 +164,7 @@ def main():
             chunk = os.read(key.fd, 1 << 20)
             if not chunk:
                 if not keeper.detached:
-                    keeper.quit = True
+                    keeper.quit = keeper.orphaned = True
                 watch.unregister(key.fd)
                 continue
             buffered += chunk
@@ -174,6 +177,8 @@ def main():
                 sys.stdout.write(json.dumps(reply) + "\n")
                 sys.stdout.flush()
     end_all()
+    if keeper.orphaned and len(sys.argv) > 1:
+        shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 if __name__ == "__main__":

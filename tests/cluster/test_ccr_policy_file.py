@@ -1,7 +1,5 @@
 """The policy file on a running slurmctld: reload, refusal, restart with a bad file, permissions."""
-import json
 import os
-import signal
 
 import pytest
 

@@ -14,7 +14,7 @@ from ccrcluster import Cluster
 from test_harness import processes_naming
 
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FEW = ["--nodes", "3", "--priority", "priority/multifactor"]
+FEW = ["--nodes", "3"]
 
 
 @pytest.fixture

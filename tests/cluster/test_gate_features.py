@@ -1,0 +1,277 @@
+"""What else slurmctld does, under the gate as without it (it may allow or forbid starts, no more)."""
+import re
+import signal
+import time
+
+import pytest
+
+from gate import Nodes, gate_cluster, start_time, wait_booked
+
+PARTITIONS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
+              "q": "Nodes=ALL MaxTime=INFINITE State=UP",
+              "one": "Nodes=n1 MaxTime=INFINITE State=UP"}
+
+
+@pytest.fixture(scope="module")
+def gated():
+    with gate_cluster(nodes=3, cpus=8, gpus="a100:2", partitions=PARTITIONS) as c:
+        yield c
+
+
+@pytest.fixture
+def cluster(gated):
+    yield gated
+    assert not gated.log_grep("decides alone")
+    gated.clear()
+
+
+def fill(c, minutes=30, nodes=("n1", "n2", "n3"), **options):
+    """Takes all GPUs of these nodes."""
+    options = {"gres": "gpu:2", "cpus_per_task": 2, "time": minutes, **options}
+    jobs = [c.sbatch("sleep 9999", nodelist=n, **options) for n in nodes]
+    for job in jobs:
+        c.wait_state(job)
+    return jobs
+
+
+def test_srun_at_submit_may_not_jump_a_booking(cluster):
+    fill(cluster, nodes=("n2", "n3"))
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=10, nodelist="n1"))
+    top = cluster.sbatch("sleep 1", gres="gpu:2", time=60)
+    wait_booked(cluster, top)
+    # One GPU of n1 is idle until the booking begins in ten minutes.
+    short = cluster.run("srun", "--gres=gpu:1", "-t5", "hostname", timeout=60)
+    assert short.stdout
+    long = cluster.run("srun", "--immediate=5", "--gres=gpu:1", "-t60", "hostname", check=False)
+    assert long.returncode
+    assert start_time(cluster, top) <= 601
+
+
+def test_salloc_and_steps(cluster):
+    out = cluster.run("salloc", "--gres=gpu:2", "-n4", "-t5", "srun", "--gres=gpu:1", "-n2",
+                      "hostname", timeout=60).stdout
+    assert len(out.split()) == 2
+
+
+def test_arrays_start_task_by_task(cluster):
+    held = fill(cluster, nodes=("n2", "n3"))
+    array = cluster.sbatch("sleep 9999", gres="gpu:1", time=20, array="0-3")
+    cluster.wait_for(lambda: len([j for j in cluster.jobs(array)
+                                  if j["JobState"] == "RUNNING"]) == 2, what="two tasks")
+    rest = [j for j in cluster.jobs(array) if j["JobState"] == "PENDING"]
+    assert rest and "booked" in wait_booked(cluster, rest[0]["JobId"])["Reason"]
+    cluster.run("scancel", held[0])
+    cluster.wait_for(lambda: len([j for j in cluster.jobs(array)
+                                  if j["JobState"] == "RUNNING"]) == 4, what="four tasks")
+
+
+def test_a_job_in_two_partitions_has_the_earlier_booking(cluster):
+    fill(cluster, minutes=60, nodes=("n1",))
+    fill(cluster, minutes=20, nodes=("n2", "n3"))
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=10, partition="one,p")
+    wait_booked(cluster, job)
+    cluster.wait_for(lambda: (start_time(cluster, job) or 9999) <= 20 * 60 + 1,
+                     what="the booking in p")
+
+
+def test_named_nodes_do_not_hide_the_rest(cluster):
+    """A blocked -w job gets its booking, and idle GPUs of its node serve the jobs behind it."""
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=30, nodelist="n1"))
+    fill(cluster, nodes=("n2", "n3"))
+    named = cluster.sbatch("sleep 1", gres="gpu:2", time=60, nodelist="n1")
+    assert wait_booked(cluster, named)["SchedNodeList"] == "n1"
+    filler = cluster.sbatch("sleep 9999", gres="gpu:1", time=5)
+    assert cluster.wait_state(filler)["NodeList"] == "n1"
+    assert start_time(cluster, named) <= 1801
+
+
+def test_excluded_nodes_are_never_booked(cluster):
+    fill(cluster, minutes=5, nodes=("n1",))
+    fill(cluster, minutes=30, nodes=("n2", "n3"))
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=10, exclude="n1")
+    assert wait_booked(cluster, job)["SchedNodeList"] in ("n2", "n3")
+
+
+def test_exclusive_books_a_whole_node(cluster):
+    for node in ("n1", "n2", "n3"):
+        cluster.wait_state(cluster.sbatch("sleep 9999", time=30, nodelist=node))
+    job = cluster.sbatch("sleep 1", exclusive=True, time=10)
+    wait_booked(cluster, job)
+    assert start_time(cluster, job) <= 1801
+    late = cluster.sbatch("sleep 9999", time=60, nodelist=cluster.job(job)["SchedNodeList"])
+    time.sleep(4)
+    assert cluster.job(late)["JobState"] == "PENDING"
+
+
+def test_hetjobs_start(cluster):
+    held = fill(cluster)
+    out = cluster.run("sbatch", "--parsable", f"--output={cluster.root}/out/het.out",
+                      "--gres=gpu:1", "-t5", ":", "--gres=gpu:2", "-t5",
+                      input="#!/bin/sh\nsleep 2\n").stdout
+    het = int(out.split(";")[0])
+    small = cluster.sbatch("sleep 1", time=1)  # the machine goes on meanwhile
+    cluster.wait_state(small, "COMPLETED")
+    assert cluster.job(het)["JobState"] == "PENDING"
+    cluster.run("scancel", *held)
+    cluster.wait_for(lambda: cluster.job(het)["JobState"] in ("RUNNING", "COMPLETED"), 60,
+                     what="the hetjob")
+
+
+def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
+    first = fill(cluster, minutes=5, nodes=("n1",))
+    fill(cluster, minutes=30, nodes=("n2", "n3"))
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
+    assert wait_booked(cluster, job)["SchedNodeList"] == "n1"
+    cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test")
+    cluster.wait_for(lambda: cluster.job(job)["SchedNodeList"] in ("n2", "n3"),
+                     what="a booking elsewhere")
+    cluster.run("scancel", *first)
+    cluster.wait_for(lambda: not cluster.job(first[0])["JobState"].startswith("COMPLETING"))
+    cluster.run("scontrol", "update", "NodeName=n1", "State=RESUME")
+    cluster.wait_for(lambda: cluster.job(job)["JobState"] in ("RUNNING", "COMPLETED"),
+                     what="a start on n1")
+
+
+def test_suspend_and_resume(cluster):
+    held = fill(cluster, minutes=10)
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
+    wait_booked(cluster, job)
+    cluster.run("scontrol", "suspend", held[0])
+    cluster.wait_state(held[0], "SUSPENDED")
+    time.sleep(3)
+    assert cluster.job(job)["JobState"] == "PENDING"
+    cluster.run("scontrol", "resume", held[0])
+    cluster.wait_state(held[0])
+    assert start_time(cluster, job) <= 601
+
+
+def test_a_job_that_shrinks_lets_others_start(cluster):
+    two = cluster.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=30)
+    cluster.wait_state(two)
+    fill(cluster, nodes=("n3",))
+    job = cluster.sbatch("sleep 9999", gres="gpu:2", time=10)
+    wait_booked(cluster, job)
+    cluster.update(JobId=two, NumNodes=1)
+    cluster.wait_state(job)
+
+
+def test_advance_reservations(cluster):
+    cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Users=root", "Nodes=n1",
+                "StartTime=now+10minutes", "Duration=30")
+    try:
+        fill(cluster, minutes=60, nodes=("n2", "n3"))
+        fill(cluster, minutes=5, nodes=("n1",))
+        # Between the end of what runs on n1 and the reservation there is no room for 20 minutes.
+        job = cluster.sbatch("sleep 1", gres="gpu:2", time=20)
+        wait_booked(cluster, job)
+        assert start_time(cluster, job) >= 39 * 60
+        short = cluster.sbatch("sleep 1", gres="gpu:2", time=3)
+        wait_booked(cluster, short)
+        assert start_time(cluster, short) <= 301
+    finally:
+        cluster.run("scontrol", "delete", "ReservationName=r")
+
+
+def test_a_job_in_a_reservation_starts_in_it(cluster):
+    cluster.run("scontrol", "create", "reservation", "ReservationName=r", "Users=root", "Nodes=n1",
+                "StartTime=now", "Duration=30")
+    try:
+        job = cluster.sbatch("sleep 1", gres="gpu:2", time=3, reservation="r")
+        assert cluster.wait_state(job, "COMPLETED")["NodeList"] == "n1"
+    finally:
+        cluster.run("scontrol", "delete", "ReservationName=r")
+
+
+def test_held_jobs_lose_their_booking(cluster):
+    fill(cluster)
+    first = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
+    second = cluster.sbatch("sleep 1", gres="gpu:2", time=10, nodelist="n1")
+    wait_booked(cluster, first)
+    wait_booked(cluster, second)
+    cluster.run("scontrol", "hold", first)
+    cluster.wait_for(lambda: cluster.job(first)["StartTime"] == "Unknown", what="no start time")
+    cluster.run("scontrol", "release", first)
+    wait_booked(cluster, first)
+
+
+def test_every_job_within_the_depth_has_a_start_time(cluster):
+    """R31, R32, R33"""
+    fill(cluster)
+    jobs = [cluster.sbatch("sleep 1", gres="gpu:1", time=10 + i) for i in range(8)]
+    for i, job in enumerate(jobs):
+        assert wait_booked(cluster, job)["TimeLimit"] == f"00:{10 + i}:00"
+    cluster.update(JobId=jobs[7], Priority=4000000000)
+    time.sleep(3)
+    assert cluster.job(jobs[7])["Priority"] == "4000000000"
+
+
+def test_reconfigure_and_kill_lose_no_job(cluster):
+    held = fill(cluster)
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
+    wait_booked(cluster, job)
+    cluster.reconfigure()
+    time.sleep(2)
+    wait_booked(cluster, job)
+    cluster.end("slurmctld", signal.SIGKILL)
+    cluster.start_slurmctld()
+    assert cluster.states(*held) == ["RUNNING"] * 3
+    wait_booked(cluster, job)
+    cluster.run("scancel", *held)
+    cluster.wait_state(job, "COMPLETED")
+
+
+def test_partition_preemption():
+    with gate_cluster(nodes=2, cpus=8, gpus="a100:2",
+                      conf={"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"},
+                      partitions={"low": "Nodes=ALL Default=YES PriorityTier=1 MaxTime=INFINITE",
+                                  "high": "Nodes=ALL PriorityTier=10 MaxTime=INFINITE"}) as c:
+        low = [c.sbatch("sleep 9999", gres="gpu:2", time=60) for _ in range(3)]
+        c.wait_for(lambda: c.states(*low).count("RUNNING") == 2)
+        high = c.sbatch("sleep 9999", gres="gpu:2", time=60, partition="high")
+        c.wait_state(high, timeout=60)
+        c.wait_for(lambda: c.states(*low).count("RUNNING") == 1)
+        assert c.job(high)["JobState"] == "RUNNING"
+        assert not c.log_grep("decides alone")
+
+
+def test_it_comes_and_goes_with_jobs_in_the_queue():
+    """Installed and taken away again with jobs queued and running: none is lost."""
+    with gate_cluster(nodes=2, cpus=8, gpus="a100:2", gate=False) as c:
+        running = fill(c, nodes=("n1", "n2"))
+        waiting = [c.sbatch("sleep 1", gres="gpu:2", time=5) for _ in range(3)]
+        for plugins in (("select",), ()):
+            c.end("slurmctld")
+            c.plugins = plugins
+            c.conf["SchedulerParameters"] = re.sub(r",bf_min_prio_reserve=\d+", "",
+                                                   c.conf["SchedulerParameters"])
+            if plugins:
+                c.conf["SchedulerParameters"] += ",bf_min_prio_reserve=4294967295"
+            c.write_conf()
+            c.start_slurmctld()
+            c.wait_nodes_registered()
+            assert c.states(*running) == ["RUNNING"] * 2
+            assert c.states(*waiting) == ["PENDING"] * 3
+            if plugins:
+                wait_booked(c, waiting[0])
+        c.run("scancel", *running)
+        for job in waiting:
+            c.wait_state(job, "COMPLETED")
+
+
+def test_strict_and_depth_by_partition():
+    """R22, R36 on a real cluster."""
+    with gate_cluster(nodes=[Nodes(count=1, cpus=4)], partitions={
+            "p": "Nodes=ALL Default=YES MaxTime=INFINITE", "q": "Nodes=ALL MaxTime=INFINITE"},
+            policy={"version": 1, "preset": "ccr", "default_group": "all",
+                    "groups": {"all": {"target": 100}},
+                    "backfill": {"depth": 1, "partitions": {"q": {"depth": 0, "strict": True}}}},
+            ) as c:
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=2, time=30))
+        blocked = c.sbatch("sleep 1", cpus_per_task=3, time=30, partition="q")
+        waits = c.sbatch("sleep 9999", time=5, partition="q")
+        c.wait_for(lambda: "strict" in c.job(waits)["Reason"], what="a strict partition")
+        booked = c.sbatch("sleep 1", cpus_per_task=3, time=30)
+        wait_booked(c, booked)
+        c.wait_state(c.sbatch("sleep 9999", time=5))
+        assert c.job(blocked)["StartTime"] == "Unknown"
+        assert c.job(waits)["JobState"] == "PENDING"
