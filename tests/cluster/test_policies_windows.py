@@ -121,7 +121,8 @@ def test_another_interval_depth_and_decay_keep_the_amounts(cluster, job):
     c.reconfigure()
     shows(c, job, percent((30, 30, 0, 0, 5, 5), (55, 55, 62.5, 62.5, 50, 50)))
     assert total() == pytest.approx(335e9)
-    assert c.log_grep("priority/ccr: usage: .*interval") or ledger(c)["model"]["interval_s"] == 43200
+    c.wait_for(lambda: c.log_grep("priority/ccr: usage: .*interval") or
+               ledger(c)["model"]["interval_s"] == 43200, what="the other interval")
     # Back to days, all alike: what is there is there.
     c.write_policy({**POLICY, "usage": {**WINDOWS, "depth": 10, "decay": 1}})
     c.reconfigure()
