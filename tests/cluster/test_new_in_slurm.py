@@ -50,7 +50,7 @@ def test_a_job_of_several_qos_has_a_priority_for_each(site):
     assert {name: sorted(q) for name, q in by_part.items()} == {"off": [100, 1000],
                                                                "off2": [100, 1000]}
     # Taken apart into two QOS for the scheduler, it still starts, once.
-    ran = c.sbatch("sleep 1", user="games", account="phys", qos="low,high")
+    ran = c.sbatch("sleep 1", user="games", account="phys", qos="low,high", time=5)
     assert c.wait_state(ran, "COMPLETED")["QOS"] == "high"
 
 
