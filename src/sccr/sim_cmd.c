@@ -467,8 +467,11 @@ static int simulate(struct run *r, struct trial *t, const char *name, bool first
 static int put_page(const struct run *r, const struct trial *t, struct ccr_error *err)
 {
 	const struct options *o = &r->o;
+	const char *slash = strrchr(r->workload.path, '/');
 	struct sim_html h = {.path = o->html,
-			     .title = o->title ? o->title : r->workload.path,
+			     .title = o->title ? o->title
+				      : slash  ? slash + 1
+					       : r->workload.path,
 			     .policy = r->policy && t->ordered ? sim_policy_words(r->policy)
 							       : "in order of submission",
 			     .depth = t->core	     ? sim_core_depth(&t->sched)

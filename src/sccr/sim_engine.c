@@ -459,33 +459,43 @@ int sim_run(struct sim *s, struct ccr_error *err)
 	return rc;
 }
 
+/* A job, those that wait for it, those that wait for them. */
+static void free_tree(struct sim_job *j)
+{
+	struct sim_job *todo = j;
+
+	j->next = NULL;
+	while (todo) {
+		struct sim_job *x = todo, *w = x->waiting;
+
+		todo = x->next;
+		while (w) {
+			struct sim_job *next = w->next;
+
+			w->next = todo;
+			todo = w;
+			w = next;
+		}
+		free(x->pick);
+		free(x);
+	}
+}
+
 void sim_free(struct sim *s)
 {
-	struct sim_job *j, *next;
-
 	clear_bookings(s);
 	HASH_CLEAR(hh, s->numbered);
-	for (uint32_t i = 0; i < s->nrunning; i++) {
-		for (j = s->running[i]->waiting; j; j = next) {
-			next = j->next;
-			free(j);
-		}
-		free(s->running[i]->pick);
-		free(s->running[i]);
-	}
-	for (uint32_t i = 0; i < s->queued; i++) {
-		if (s->queue[i]->state == SIM_PENDING) {
-			for (j = s->queue[i]->waiting; j; j = next) {
-				next = j->next;
-				free(j);
-			}
-			free(s->queue[i]);
-		}
-	}
+	for (uint32_t i = 0; i < s->nrunning; i++)
+		free_tree(s->running[i]);
+	for (uint32_t i = 0; i < s->queued; i++)
+		if (s->queue[i]->state == SIM_PENDING)
+			free_tree(s->queue[i]);
 	for (uint32_t i = 0; i < s->delayed.n; i++)
-		free(s->delayed.at[i].job);
-	for (j = s->unused; j; j = next) {
-		next = j->next;
+		free_tree(s->delayed.at[i].job);
+	while (s->unused) {
+		struct sim_job *j = s->unused;
+
+		s->unused = j->next;
 		free(j);
 	}
 	sim_heap_free(&s->ends);

@@ -1,4 +1,4 @@
-"""The sccr that the tests run: $SCCR, else the one that was built last."""
+"""The sccr that the tests run: $SCCR, that of $CCR_BUILD_DIR, or the one that was built last."""
 import glob
 import os
 import subprocess
@@ -12,6 +12,8 @@ TRACES = os.environ.get("CCR_TRACES") or os.path.join(os.path.dirname(REPO), "sh
 def find_sccr():
     if os.environ.get("SCCR"):
         return os.environ["SCCR"]
+    if os.environ.get("CCR_BUILD_DIR"):
+        return os.path.join(os.environ["CCR_BUILD_DIR"], "src/sccr/sccr")
     built = [p for pattern in ("build/src/sccr/sccr", "build/*/src/sccr/sccr", "build*/src/sccr/sccr")
              for p in glob.glob(os.path.join(REPO, pattern))]
     return max(built, key=os.path.getmtime, default=None)

@@ -264,6 +264,7 @@ function draw() {
 function drawNode(n, L, dy, X, t0, t1) {
   const to = firstWhere(n.at.length, (i) => J.start[n.at[i].job] > Math.min(S.t, t1));
   const coreY = L.coreH / Math.max(n.cores, 1);
+  ctx.textAlign = "left";
   for (let i = firstWhere(to, (k) => n.reach[k] > t0); i < to; i++) {
     const p = n.at[i], j = p.job, end = endOf(j);
     if (end <= t0) continue;
@@ -278,7 +279,6 @@ function drawNode(n, L, dy, X, t0, t1) {
       if (w > 26 && h >= 10) {
         ctx.fillStyle = C["on-bar"];
         ctx.font = "10.5px system-ui, sans-serif";
-        ctx.textAlign = "left";
         if (ctx.measureText(J.id[j]).width < w - 8) ctx.fillText(J.id[j], x + 4, y + h / 2 + 0.5);
       }
     }
@@ -599,7 +599,7 @@ $("what").textContent = [
 ].filter(Boolean).join(" \u00b7 ");
 $("foot").textContent = `sccr simulate ${D.version}. Times are ${DATED ? "UTC" : "counted from the workload's start"}. Bars left of the red line are what happened, right of it what the scheduler expects: limits and bookings.`;
 
-$("rows").textContent = HAS_GPU ? "a row for each GPU, the strip below: cores" : "cores from top to bottom";
+$("rows").textContent = HAS_GPU ? "a row a GPU, below: cores" : "";
 
 $("play").onclick = () => play(!S.playing);
 $("back").onclick = () => { play(false); stepLook(-1); };
