@@ -400,7 +400,8 @@ static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const str
 				return rc;
 		}
 	}
-	qsort(s->change, s->changes, sizeof(*s->change), by_time);
+	if (s->changes)
+		qsort(s->change, s->changes, sizeof(*s->change), by_time);
 	return 0;
 }
 

@@ -192,6 +192,15 @@ void ccr_usage_job(job_record_t *job, const struct ccr_usage_window *w)
 		ccr_run_secs_add(job, IS_JOB_POWER_UP_NODE(job) ? job->start_time : w->now);
 }
 
+void ccr_usage_recover(job_record_t *job, const struct ccr_usage_window *w)
+{
+	if (!IS_JOB_FINISHED(job) || job->end_time_exp != (time_t)NO_VAL || !job->assoc_ptr ||
+	    !job->start_time || job->end_time <= w->last_ran || !job->tres_alloc_cnt ||
+	    !(accounting_enforce & ACCOUNTING_ENFORCE_LIMITS))
+		return;
+	add(job, MAX(job->start_time, w->last_ran), job->end_time, w->decay_factor);
+}
+
 void ccr_usage_job_end(job_record_t *job, const struct ccr_usage_window *w)
 {
 	time_t start = MAX(job->start_time, w->last_ran), end = w->now;

@@ -48,6 +48,12 @@ void ccr_usage_pass_begin(void);
 void ccr_usage_job(job_record_t *job, const struct ccr_usage_window *w);
 
 /*
+ * After slurmctld was killed: adds what a job that has ended since used from w->last_ran to its
+ * end, as its job_end had, which is not in the usage that was kept. Locks as ccr_usage_job().
+ */
+void ccr_usage_recover(job_record_t *job, const struct ccr_usage_window *w);
+
+/*
  * The last stretch of a job that ends, is requeued or resized: counted until its end, its
  * run-seconds removed, and end_time_exp set to what tells core that this was done. Does nothing a
  * second time. Job W held, takes the usage lock.

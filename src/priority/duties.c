@@ -15,6 +15,7 @@ static struct {
 	struct ccr_usage_window window;
 	struct ccr_usage_window pass; /* of the pass that is under way; the cycle's own */
 	bool counting;
+	bool recovering; /* the usage that was kept is older than the last cycle */
 	struct ccr_reset reset;
 	bool configured;
 	bool fair_tree; /* which algorithm the shares are normalised for */
@@ -40,12 +41,32 @@ static void set_window(time_t last_ran, double decay_factor)
 	pthread_mutex_unlock(&duty.lock);
 }
 
+/*
+ * slurmctld writes usage seldom, the time of the last cycle is written at each. After a kill they
+ * do not fit together: what was counted in between is to be counted again.
+ */
+static void recover(const struct ccr_settings *settings, struct ccr_last_ran *was)
+{
+	time_t saved;
+
+	duty.recovering = false;
+	if (!was->ran || !ccr_usage_saved_at(settings->state_dir, &saved) || saved >= was->ran)
+		return;
+	info("priority/ccr: the usage that was kept is %ld s older than the last cycle: it is "
+	     "counted from there",
+	     (long)(was->ran - saved));
+	was->ran = saved;
+	duty.recovering = true;
+}
+
 void ccr_duties_init(const struct ccr_settings *settings)
 {
 	struct ccr_last_ran was = {0};
 
 	duty.fair_tree = settings->fs.fair_tree;
 	ccr_last_ran_load(settings->state_dir, &was);
+	if (settings->with_dbd)
+		recover(settings, &was);
 	duty.reset.last = was.reset;
 	ccr_reset_configure(&duty.reset, ccr_reset_period_of(settings->reset_period));
 	set_window(was.ran, ccr_decay_factor(settings->half_life));
@@ -101,12 +122,15 @@ bool ccr_duties_usage_begin(const struct ccr_settings *settings, time_t now)
 void ccr_duties_usage_job(job_record_t *job)
 {
 	ccr_usage_job(job, &duty.pass);
+	if (duty.recovering)
+		ccr_usage_recover(job, &duty.pass);
 }
 
 void ccr_duties_usage_end(const struct ccr_settings *settings)
 {
 	if (!duty.counting)
 		return;
+	duty.recovering = false;
 	if (settings->fs.fair_tree && !ccr_fair_tree_update(&duty.tree))
 		error("priority/ccr: out of memory, fairshare stays as it was");
 	/*

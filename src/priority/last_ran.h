@@ -13,6 +13,13 @@
 /* From the folder state_dir; both times 0 on a first start and when the file is damaged. */
 void ccr_last_ran_load(const char *state_dir, struct ccr_last_ran *out);
 
+/*
+ * When slurmctld last wrote the usage of associations (assoc_usage, there): every five minutes and
+ * when it ends, so a slurmctld that was killed finds an older usage than its last cycle had
+ * counted. False: cannot be told. *at is 0 where there is no such file, so no usage was kept.
+ */
+bool ccr_usage_saved_at(const char *state_dir, time_t *at);
+
 /* A failure is logged once until a write succeeds again. False on failure. */
 bool ccr_last_ran_save(const char *state_dir, const struct ccr_last_ran *in, bool *complained);
 

@@ -399,6 +399,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	book = ccr_plan_book(G.plan, &pj, &b, &err);
 	if (book == CCR_BOOK_ERROR)
 		ccr__gate_aside(err.text);
+	G.booked_last = book == CCR_BOOKED ? job->job_id : 0;
 	if (book == CCR_BOOKED && before && b->start != before)
 		ccr__answers_forget();
 	if (book == CCR_BOOKED && b->share[0].node < G.cluster.n)
@@ -444,6 +445,24 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	return rc;
 }
 
+/*
+ * Limits on accounts and QOS are checked after the plugin has answered: a job that turns out to
+ * wait for one of them must not keep the booking that it was just given (R23, R41).
+ */
+static void look_back(void)
+{
+	const job_record_t *job;
+
+	if (!G.booked_last)
+		return;
+	job = find_job_record(G.booked_last);
+	if (!job || !ccr__waits_for_resources(job)) {
+		ccr_plan_drop(G.plan, G.booked_last);
+		ccr__answers_forget();
+	}
+	G.booked_last = 0;
+}
+
 int ccr_gate_test(struct ccr_slurm_test *t)
 {
 	enum ccr_caller who = ccr_caller();
@@ -462,6 +481,7 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		pthread_mutex_unlock(&G.lock);
 		return ccr_inner_test(t);
 	}
+	look_back();
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

@@ -75,7 +75,8 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
-	uint32_t filled; /* fillers of this cycle */
+	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
+	uint32_t filled;      /* fillers of this cycle */
 };
 
 extern struct ccr__gate ccr__gate;
@@ -98,6 +99,9 @@ void ccr__unmask(struct ccr_slurm_test *t);
 
 /* For ccr_gate_notices: the job waits for a booking. */
 void ccr__list_refused(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why);
+
+/* The job's reason is one under which it waits for resources and for nothing else. */
+bool ccr__waits_for_resources(const job_record_t *job);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

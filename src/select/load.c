@@ -169,7 +169,7 @@ int ccr__gate_partition(const part_record_t *part)
 }
 
 /* Reasons under which a job waits for resources and for nothing else. */
-static bool waits_for_resources(const job_record_t *job)
+bool ccr__waits_for_resources(const job_record_t *job)
 {
 	switch (job->state_reason) {
 	case WAIT_NO_REASON:
@@ -221,7 +221,7 @@ static void review(void)
 	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i));) {
 		const job_record_t *job = find_job_record(b->job);
 		bool stays = job && IS_JOB_PENDING(job) && job->priority && job->details &&
-			     waits_for_resources(job);
+			     ccr__waits_for_resources(job);
 
 		if (stays && b->due && now - b->due > DUE_MOST) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "
@@ -316,6 +316,7 @@ bool ccr__gate_load(bool cycle)
 	}
 	ccr__answers_forget();
 	G.passed = G.refused = NULL;
+	G.booked_last = 0;
 	G.stale = false;
 	if (!ok)
 		ccr__gate_aside(err.text);

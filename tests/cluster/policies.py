@@ -6,9 +6,10 @@ import time
 
 from ccrcluster import REPO, Cluster
 
-# Users that every Debian has: enough for the 15 of the LSF document.
+# Users that every Debian with Slurm has: enough for the 15 of the LSF document. 26.05 takes no job
+# of nobody.
 USERS = ["daemon", "bin", "sys", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
-         "backup", "list", "irc", "nobody"]
+         "backup", "list", "irc", "munge"]
 
 
 def snippet(name):

@@ -76,6 +76,8 @@ class Processes:
                                       "SPRIO", "SACCT", "FAKETIME"))}
         env["SLURM_CONF"] = f"{self.root}/etc/slurm.conf"
         env["LC_ALL"] = "C"
+        if self.prefix:  # sccr runs the clients that it finds
+            env["PATH"] = f"{self.prefix}/bin:{self.prefix}/sbin:{env.get('PATH', '')}"
         if self.clock and not self.clock.startswith("@"):
             env.update(self._shift(self.clock))
         elif self.clock:  # one clock for all, handed on by the supervisor's faketime

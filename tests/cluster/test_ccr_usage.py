@@ -1,5 +1,6 @@
 """The plugin's own ledger, no database: counted while jobs run, kept over restarts, charged by weight."""
 import glob
+import os
 import json
 import time
 
@@ -105,7 +106,8 @@ def test_a_damaged_ledger_is_set_aside_and_the_older_one_used(cluster):
     c.start_slurmctld()
     assert c.log_grep("priority/ccr: usage: .*")
     assert glob.glob(path + ".damaged-*")
-    c.wait_for(lambda: billed(c, "a") == pytest.approx(had, abs=0.1), what="the older copy")
+    c.wait_for(lambda: os.path.exists(path) and billed(c, "a") == pytest.approx(had, abs=0.1),
+               what="the older copy")
 
 
 def test_r48_the_hogs_next_job_goes_last(cluster):

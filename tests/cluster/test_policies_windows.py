@@ -120,12 +120,13 @@ def test_another_interval_depth_and_decay_keep_the_amounts(cluster, job):
     c.write_policy({**POLICY, "usage": {**WINDOWS, "interval": "12:00:00", "depth": 10}})
     c.reconfigure()
     shows(c, job, percent((30, 30, 0, 0, 5, 5), (55, 55, 62.5, 62.5, 50, 50)))
+    c.wait_for(lambda: ledger(c)["model"]["interval_s"] == 43200, what="the saved windows")
     assert total() == pytest.approx(335e9)
-    assert c.log_grep("priority/ccr: usage: .*interval") or ledger(c)["model"]["interval_s"] == 43200
     # Back to days, all alike: what is there is there.
     c.write_policy({**POLICY, "usage": {**WINDOWS, "depth": 10, "decay": 1}})
     c.reconfigure()
     shows(c, job, percent((60, 10), (110, 225), decay=1))
+    c.wait_for(lambda: ledger(c)["model"]["interval_s"] == 86400, what="the saved windows")
     assert total() == pytest.approx(335e9)
     c.restart_slurmctld()
     shows(c, job, percent((60, 10), (110, 225), decay=1))

@@ -1,0 +1,64 @@
+"""Jobs that wait for a limit take no booking and stand in nobody's way (R23, R41); QOS preemption."""
+import time
+
+import pytest
+
+from gate import gate_cluster, wait_booked, wait_reason
+
+ACCOUNTS = {"phys": {"Fairshare": 60, "users": ["games", "man"]},
+            "ml": {"Fairshare": 40, "users": ["lp", "mail"]}}
+
+
+@pytest.fixture(scope="module")
+def gated():
+    with gate_cluster(nodes=2, cpus=8, gpus="a100:4", dbd=True, accounts=ACCOUNTS, auth="munge",
+                      conf={"AccountingStorageEnforce": "associations,limits,qos",
+                            "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}) as c:
+        yield c
+
+
+@pytest.fixture
+def cluster(gated):
+    yield gated
+    gated.clear()
+    assert not gated.log_grep("decides alone")
+
+
+def set_limit(c, user, **limits):
+    c.run("sacctmgr", "-i", "modify", "user", user, "set", *[f"{k}={v}" for k, v in limits.items()])
+
+
+@pytest.mark.parametrize("limit,off,reason", [
+    ({"MaxJobs": 2}, {"MaxJobs": -1}, "AssocMaxJobsLimit"),
+    ({"GrpTRES": "gres/gpu=2"}, {"GrpTRES": "gres/gpu=-1"}, "AssocGrp"),
+])
+def test_a_limited_job_takes_no_booking(cluster, limit, off, reason):
+    c = cluster
+    set_limit(c, "games", **limit)
+    try:
+        limited = [c.sbatch("sleep 9999", user="games", gres="gpu:1", time=60) for _ in range(5)]
+        c.wait_for(lambda: c.states(*limited).count("RUNNING") == 2)
+        blocked = [j for j, s in zip(limited, c.states(*limited)) if s == "PENDING"]
+        job = wait_reason(c, blocked[0], reason)
+        assert job["StartTime"] == "Unknown"
+        # The next user's jobs start at once, as many as there is room for, and the first is booked.
+        others = [c.sbatch("sleep 9999", user="man", gres="gpu:2", time=60) for _ in range(4)]
+        c.wait_for(lambda: c.states(*others).count("RUNNING") == 3)
+        wait_booked(c, others[3])
+        time.sleep(3)
+        assert [c.job(j)["StartTime"] for j in blocked] == ["Unknown"] * 3
+        assert not any("booked" in c.job(j)["Reason"] for j in blocked)
+    finally:
+        set_limit(c, "games", **off)
+
+
+def test_qos_preemption(cluster):
+    c = cluster
+    c.run("sacctmgr", "-i", "add", "qos", "high", "Priority=100", "Preempt=normal")
+    c.run("sacctmgr", "-i", "modify", "user", "games", "man", "set", "qos+=high")
+    low = [c.sbatch("sleep 9999", user="games", gres="gpu:4", time=60, qos="normal")
+           for _ in range(3)]
+    c.wait_for(lambda: c.states(*low).count("RUNNING") == 2)
+    high = c.sbatch("sleep 9999", user="man", gres="gpu:4", time=60, qos="high")
+    c.wait_state(high, timeout=60)
+    c.wait_for(lambda: c.states(*low).count("RUNNING") == 1)

@@ -1,0 +1,127 @@
+"""Run-seconds never leak: 500 jobs of mixed fates, a kill -9 of slurmctld among them, and every
+GrpTRESRunMins is 0 afterwards; while they run it is what squeue's time left says."""
+import random
+import signal
+import threading
+
+import pytest
+
+import mfcommon
+from ccrcluster import ClusterError, Nodes
+
+ACCOUNTS = {"phys": {"Fairshare": 60}, "exp": {"parent": "phys", "users": ["games", "man"]},
+            "ml": {"Fairshare": 40, "users": ["lp", "mail"]}}
+JOBS = 500
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    c = mfcommon.cluster("ccr", ACCOUNTS, nodes=[Nodes(count=4, cpus=64, mem=64000, gpus="a100:8")])
+    with c:
+        c.run("sacctmgr", "-i", "add", "qos", "odd", "UsageFactor=0.3")
+        c.run("sacctmgr", "-i", "modify", "account", "phys,exp,ml", "set", "qos=normal,odd")
+        yield c
+
+
+def quietly(c, *args):
+    """A command on a job that may have ended meanwhile."""
+    c.run("scontrol", *args, check=False)
+
+
+# Each is called with a job that runs, or ran a moment ago.
+FATES = {
+    "done": lambda c, job: None,
+    "failed": lambda c, job: None,  # its script exits with 3
+    "cancelled": lambda c, job: c.run("scancel", job, check=False),
+    "requeued": lambda c, job: quietly(c, "requeue", job),
+    "resized": lambda c, job: quietly(c, "update", f"JobId={job}", "NumNodes=1"),
+    "suspended": lambda c, job: (quietly(c, "suspend", job), quietly(c, "resume", job)),
+    "cancelled_while_suspended": lambda c, job: (quietly(c, "suspend", job),
+                                                 c.run("scancel", job, check=False)),
+    "more_time": lambda c, job: quietly(c, "update", f"JobId={job}", "TimeLimit=+30"),
+    "less_time": lambda c, job: quietly(c, "update", f"JobId={job}", "TimeLimit=2"),
+    "more_time_while_suspended": lambda c, job: (
+        quietly(c, "suspend", job), quietly(c, "update", f"JobId={job}", "TimeLimit=+30"),
+        quietly(c, "resume", job)),
+    "other_factor": lambda c, job: c.run("sacctmgr", "-i", "modify", "qos", "odd", "set",
+                                         f"UsageFactor={random.choice((0.3, 0.7, 1.5))}",
+                                         check=False),
+}
+
+
+def submit(c, index, fate):
+    user, account = (("games", "exp"), ("man", "exp"), ("lp", "ml"), ("mail", "ml"))[index % 4]
+    script = "sleep 3; exit 3" if fate == "failed" else f"sleep {3 + index % 5}"
+    options = {"nodes": 2} if fate == "resized" else {"gres": "gpu:1"} if index % 7 == 0 else {}
+    return str(c.sbatch(script, user=user, account=account, ntasks=2, mem=100, time=7,
+                        qos="odd" if index % 3 == 0 else "normal",
+                        array="0-4" if index % 5 == 1 else None, **options))
+
+
+def submit_all(c):
+    """At least JOBS jobs, in arrays of five and alone: {job id of a record: fate}."""
+    fates, count, index, chosen = list(FATES), 0, 0, {}
+    while count < JOBS:
+        fate = fates[index % len(fates)]
+        chosen[submit(c, index, fate)] = fate
+        count += 5 if index % 5 == 1 else 1
+        index += 1
+    return chosen
+
+
+def left_of_running(c):
+    """CPU-minutes that the running jobs' limits leave, by squeue; UsageFactor 1 alone."""
+    out = c.run("squeue", "-h", "-t", "R", "-q", "normal", "-o", "%C|%L").stdout
+    total = 0
+    for line in out.splitlines():
+        cpus, left = line.split("|")
+        parts = [int(x) for x in left.replace("-", ":").split(":") if x.isdigit()]
+        if parts:
+            total += int(cpus) * sum(p * 60 ** i for i, p in enumerate(reversed(parts))) / 60
+    return total
+
+
+def test_run_minutes_are_those_of_the_running_jobs(cluster):
+    c = cluster
+    jobs = [c.sbatch("sleep 100", user="games", account="exp", ntasks=n, time=60, qos="normal")
+            for n in (1, 8, 16)]
+    for job in jobs:
+        c.wait_state(job)
+    c.update(JobId=jobs[1], TimeLimit=33)
+
+    def agree():
+        mine = mfcommon.run_minutes(c)
+        return abs(mine.get("qos normal cpu", 0) - left_of_running(c)) <= 2 and \
+            mine.get("phys/ cpu") == mine.get("exp/games cpu") and mine.get("phys/ cpu")
+    c.wait_for(agree, 30, what=lambda: f"{mfcommon.run_minutes(c)}, {left_of_running(c)}")
+    c.run("scancel", *map(str, jobs))
+    c.wait_for(lambda: not mfcommon.run_minutes(c), 30, what=lambda: str(mfcommon.run_minutes(c)))
+
+
+def test_500_jobs_of_mixed_fates_leave_nothing(cluster):
+    c = cluster
+    met = set()
+    chosen = {}
+    submitting = threading.Thread(target=lambda: chosen.update(submit_all(c)))
+    submitting.start()
+    killed = False
+    while submitting.is_alive() or c.squeue("-t", "PD,R,S"):
+        try:
+            running = c.run("squeue", "-h", "-t", "R", "-o", "%F").stdout.split()
+        except ClusterError:
+            continue
+        for job in running[:8]:
+            if job in chosen and job not in met:
+                met.add(job)
+                FATES[chosen[job]](c, job)
+        if not submitting.is_alive() and not killed:
+            c.wait_saved(next(iter(c.run("squeue", "-h", "-o", "%A").stdout.split())))
+            assert c.kill9_slurmctld() == -signal.SIGKILL
+            c.start_slurmctld()
+            killed = True
+    assert killed
+    assert {chosen[job] for job in met} >= set(FATES) - {"done", "failed"}
+    c.wait_for(lambda: not c.squeue(), 60, what="an empty queue")
+    c.wait_for(lambda: not mfcommon.run_minutes(c), 30,
+               what=lambda: f"no run-minutes: {mfcommon.run_minutes(c)}")
+    assert len(c.jobs()) >= JOBS
