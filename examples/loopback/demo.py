@@ -62,7 +62,7 @@ def submit_queue(c, args):
 
 
 def story(c, args):
-    say(f"""Slurm {'.'.join(map(str, c.version))} with {args.priority}: {args.nodes} nodes, one real
+    say(f"""Slurm {c.version[0]}.{c.version[1]:02}.{c.version[2]} with {args.priority}: {args.nodes} nodes, one real
         slurmd each, up after {c.timings['nodes idle']:.1f} s. Their clock stands a day back. A user
         of group b (target 25 %, used 5 %, financial factor 4.0) asks for all {args.nodes} nodes and
         has to wait.""")

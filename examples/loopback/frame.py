@@ -13,6 +13,8 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
 from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402
 
+KEPT = "kept-by-demo"  # in the folder of a cluster that --keep left up
+
 __all__ = ["ClusterError", "Nodes", "main", "pair", "say", "show"]
 
 
@@ -32,8 +34,8 @@ def options(description, **defaults):
 
 
 def stop_kept(folder):
-    folders = [folder] if folder else glob.glob(os.path.join(tempfile.gettempdir(),
-                                                             "ccr-cluster-*"))
+    folders = [folder] if folder else [os.path.dirname(mark) for mark in glob.glob(
+        os.path.join(tempfile.gettempdir(), "ccr-cluster-*", KEPT))]
     ended = [f for f in folders if Cluster.end_kept(f)]
     print(f"ended {', '.join(ended)}" if ended else "no cluster was kept")
     return 0 if ended or not folder else 1
@@ -59,6 +61,7 @@ def main(description, cluster_arguments, story, prepare=None, **defaults):
         if args.keep:
             kept = True
             cluster.detach()
+            open(os.path.join(cluster.root, KEPT), "w").close()
             say(f"""The cluster stays up in {cluster.root}. To talk to it:
 
                     export SLURM_CONF={cluster.root}/etc/slurm.conf

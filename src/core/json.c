@@ -38,6 +38,41 @@ const char *ccr_json_printable(const char *text, size_t len, char *out, size_t s
 	return out;
 }
 
+/*
+ * The place of the first byte that is no UTF-8, or len. json-c looks at lead bytes only: it takes
+ * overlong forms, surrogates and what lies above U+10FFFF. The ranges are those of RFC 3629.
+ */
+static size_t not_utf8(const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	for (size_t i = 0; i < len;) {
+		unsigned char c = s[i], low = 0x80, high = 0xbf;
+		size_t more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+
+		if ((c >= 0x80 && c < 0xc2) || c > 0xf4)
+			return i;
+		if (c == 0xe0)
+			low = 0xa0;
+		else if (c == 0xed)
+			high = 0x9f;
+		else if (c == 0xf0)
+			low = 0x90;
+		else if (c == 0xf4)
+			high = 0x8f;
+		if (more > len - i - 1)
+			return i;
+		for (size_t k = 1; k <= more; k++) {
+			if (s[i + k] < low || s[i + k] > high)
+				return i;
+			low = 0x80;
+			high = 0xbf;
+		}
+		i += more + 1;
+	}
+	return len;
+}
+
 static void position(const char *text, size_t at, unsigned *line, unsigned *column)
 {
 	*line = 1;
@@ -210,7 +245,11 @@ int ccr_json_parse(const char *text, size_t len, const char *name, struct json_o
 		*root = NULL;
 		return syntax_error(text, len, at, name, code, err);
 	}
-	rc = ccr__json_lines(text, len, name, *root, err);
+	at = not_utf8(text, len);
+	if (at < len)
+		rc = syntax_error(text, len, at, name, json_tokener_error_parse_utf8_string, err);
+	else
+		rc = ccr__json_lines(text, len, name, *root, err);
 	if (rc) {
 		json_object_put(*root);
 		*root = NULL;

@@ -273,6 +273,21 @@ static int compile_column(const struct context *c, struct ccr_policy *policy)
 	return CCR_OK;
 }
 
+/* muParser would take a constant of such a name, and the function would be gone. */
+static bool is_function(const char *name)
+{
+	static const char *const names[] = {
+	    "sin",   "cos",   "tan",   "asin", "acos", "atan",	"atan2", "sinh",  "cosh", "tanh",
+	    "asinh", "acosh", "atanh", "log",  "log2", "log10", "ln",	 "exp",	  "sqrt", "sign",
+	    "rint",  "abs",   "min",   "max",  "sum",  "avg",	"ceil",	 "floor", "pow"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
 static int check_constants(const struct ccr_policy_spec *spec, struct ccr_error *err)
 {
 	const char *file = spec->file ? spec->file : "policy";
@@ -282,6 +297,11 @@ static int check_constants(const struct ccr_policy_spec *spec, struct ccr_error 
 		muParserHandle_t p;
 		int bad;
 
+		if (k->name[0] == '_' || is_function(k->name))
+			return ccr_error_set(err, CCR_EINVAL, k->line,
+					     "%s:%u: constants.%s: found the name of a function "
+					     "or of a constant of its own, expected a new name",
+					     file, k->line, k->name);
 		if (ccr_var_find(k->name) >= 0)
 			return ccr_error_set(err, CCR_EINVAL, k->line,
 					     "%s:%u: constants.%s: found the name of a variable, "

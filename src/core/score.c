@@ -7,6 +7,7 @@
 #define SITE_MIN     (-2147483647.0)
 #define SITE_MAX     2147483647.0
 #define PRIORITY_MAX 4294967295.0
+#define POINTS_MAX   1e12
 
 double ccr_score_round(double points)
 {
@@ -34,6 +35,29 @@ static double clamp(double v, double lo, double hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
+/*
+ * SITE reaches 2^31 and no further: what is still too much is taken from the column that is
+ * furthest out, so that sprio's columns add up to the priority whatever the weights. The new sum.
+ */
+static double fit(double *points, const struct ccr_score_extra *extra)
+{
+	double total = 0;
+
+	for (int pass = 0; pass < CCR_COLUMNS; pass++) {
+		int worst = CCR_COL_AGE;
+
+		total = sum(points, points[CCR_COL_PARTITION], points[CCR_COL_QOS], extra);
+		if (total >= 1 && total <= PRIORITY_MAX)
+			break;
+		for (int i = CCR_COL_AGE; i < CCR_COLUMNS; i++) {
+			if (total < 1 ? points[i] < points[worst] : points[i] > points[worst])
+				worst = i;
+		}
+		points[worst] += total < 1 ? 1 - total : PRIORITY_MAX - total;
+	}
+	return sum(points, points[CCR_COL_PARTITION], points[CCR_COL_QOS], extra);
+}
+
 void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMNS],
 	       const struct ccr_score_extra *extra, struct ccr_score *out)
 {
@@ -42,6 +66,8 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		double p = i == CCR_COL_SITE ? factor[i] : rule->weight[i] * factor[i];
 
+		/* a column alone can fill the range: more would only drown the others in rounding */
+		p = clamp(p, -POINTS_MAX, POINTS_MAX);
 		/* SITE is an integer on the wire */
 		out->points[i] = rule->whole || i == CCR_COL_SITE ? ccr_score_round(p) : p;
 	}
@@ -55,8 +81,7 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 
 		out->points[CCR_COL_SITE] =
 		    clamp(out->points[CCR_COL_SITE] + more, SITE_MIN, SITE_MAX);
-		total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS],
-			    extra);
+		total = fit(out->points, extra);
 	}
 	out->priority = cut(total);
 }

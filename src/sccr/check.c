@@ -223,7 +223,7 @@ static int check(const char *policy, const char *conf, bool quiet)
 		return SCCR_BAD;
 	}
 	c.config = config;
-	if (c.conf_path && sim_cluster_load(&c.slurm, c.conf_path, &err)) {
+	if (c.conf_path && sim_cluster_settings(&c.slurm, c.conf_path, &err)) {
 		fprintf(stderr, "sccr check: %s\n", err.text);
 		rc = SCCR_BAD;
 	} else if (!quiet) {

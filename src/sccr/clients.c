@@ -114,40 +114,54 @@ static size_t count(const char *s, char c)
 	return n;
 }
 
-static char **cut(char *line, size_t fields_min)
+/* Names are whatever users made them: nothing in them may reach a terminal as a command. */
+static void defuse(char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+	}
+}
+
+static char **cut(char *line, char separator, size_t fields_min)
 {
 	static char nothing[] = "";
-	size_t n = count(line, '|') + 1;
+	size_t n = count(line, separator) + 1;
 	char **f = calloc(n > fields_min ? n : fields_min, sizeof(*f));
 
 	if (!f)
 		return NULL;
 	for (size_t k = 0; k < n; k++)
-		f[k] = k ? strchr(f[k - 1], '|') + 1 : line;
+		f[k] = k ? strchr(f[k - 1], separator) + 1 : line;
 	for (size_t k = 1; k < n; k++)
 		f[k][-1] = '\0';
+	for (size_t k = 0; k < n; k++)
+		defuse(f[k]);
 	for (size_t k = n; k < fields_min; k++)
 		f[k] = nothing;
 	return f;
 }
 
-int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
-	       struct ccr_error *err)
+/* Splits text at `record` (the line's end goes with it) and each record at `separator`. */
+static int cut_all(struct client_rows *out, char record, char separator, size_t fields_min,
+		   struct ccr_error *err)
 {
+	const char ends[] = {record, '\0'};
 	char *save = NULL;
-	int rc;
 
-	memset(out, 0, sizeof(*out));
-	rc = run(argv, &out->text, err);
-	if (rc)
-		return rc;
-	out->row = calloc(count(out->text, '\n') + 1, sizeof(*out->row));
+	out->row = calloc(count(out->text, record) + 1, sizeof(*out->row));
 	if (!out->row) {
 		client_rows_free(out);
 		return ccr_error_nomem(err);
 	}
-	for (char *l = strtok_r(out->text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		out->row[out->n] = cut(l, fields_min);
+	for (char *l = strtok_r(out->text, ends, &save); l; l = strtok_r(NULL, ends, &save)) {
+		size_t len = strlen(l);
+
+		if (record != '\n' && len && l[len - 1] == '\n')
+			l[--len] = '\0';
+		if (!len)
+			continue;
+		out->row[out->n] = cut(l, separator, fields_min);
 		if (!out->row[out->n]) {
 			client_rows_free(out);
 			return ccr_error_nomem(err);
@@ -155,6 +169,26 @@ int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
 		out->n++;
 	}
 	return CCR_OK;
+}
+
+int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
+	       struct ccr_error *err)
+{
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = run(argv, &out->text, err);
+	return rc ? rc : cut_all(out, '\n', '|', fields_min, err);
+}
+
+int client_run_safe(char *const argv[], size_t fields_min, struct client_rows *out,
+		    struct ccr_error *err)
+{
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = run(argv, &out->text, err);
+	return rc ? rc : cut_all(out, CLIENT_RECORD[0], CLIENT_FIELD[0], fields_min, err);
 }
 
 void client_rows_free(struct client_rows *rows)

@@ -25,6 +25,14 @@ struct client_rows {
  */
 int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
 	       struct ccr_error *err);
+/*
+ * The same for output whose format begins each record with CLIENT_RECORD and parts fields with
+ * CLIENT_FIELD: names may then hold bars and line ends. Control characters come out as `?`.
+ */
+#define CLIENT_RECORD "\x1e"
+#define CLIENT_FIELD  "\x1f"
+int client_run_safe(char *const argv[], size_t fields_min, struct client_rows *out,
+		    struct ccr_error *err);
 void client_rows_free(struct client_rows *rows);
 
 /* The value of KEY = VALUE in `scontrol show config`, malloc'd; NULL where it is not there. */

@@ -68,7 +68,7 @@ const char *sccr_find_conf(const char *given)
 static int from_conf(struct sccr_weights *w, const char *conf, struct ccr_error *err)
 {
 	struct sim_cluster c;
-	int rc = sim_cluster_load(&c, conf, err);
+	int rc = sim_cluster_settings(&c, conf, err);
 
 	for (int i = 0; !rc && i < CCR_COLUMNS; i++) {
 		const char *value =

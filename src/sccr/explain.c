@@ -9,7 +9,9 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/ledger_state.h"
 #include "sccr/common.h"
 #include "sccr/sccr.h"
 
@@ -55,7 +57,7 @@ static int rank(struct explain *x, struct ccr_error *err)
 /* Target and usage of the job's group, as far as they can be had by this user. */
 static void find_group(struct explain *x, const struct live_usage *usage)
 {
-	double delta = x->terms.factor[CCR_COL_FAIRSHARE];
+	double delta = x->job->terms.factor[CCR_COL_FAIRSHARE];
 	const char *expr;
 
 	if (!x->config)
@@ -69,11 +71,16 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 		x->usage_known = true;
 		return;
 	}
+	if (x->ledger) {
+		x->usage = live_ledger_of_group(x->ledger, &x->config->groups, x->group);
+		x->usage_known = true;
+		return;
+	}
 	/* Without a database the ledger is root's; the fairshare factor of the job tells the rest.
 	 */
 	expr = x->config->column[CCR_COL_FAIRSHARE].text;
-	if (expr && !strcmp(expr, "fs_delta") && x->terms.found &&
-	    x->terms.weight[CCR_COL_FAIRSHARE] > 0 &&
+	if (expr && !strcmp(expr, "fs_delta") && x->job->terms.found && !x->job->terms.by_hand &&
+	    x->queue->weight[CCR_COL_FAIRSHARE] > 0 &&
 	    (x->group->target.kind == CCR_TARGET_BOTH || delta != 0)) {
 		x->usage = x->group->target.percent - delta;
 		x->usage_known = x->group->target.kind != CCR_TARGET_NONE;
@@ -83,10 +90,8 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 static int explain_row(struct explain *x, const struct live_usage *usage, bool json,
 		       struct ccr_error *err)
 {
-	int rc = queue_terms_read(x->job, &x->terms, err);
+	int rc = rank(x, err);
 
-	if (!rc)
-		rc = rank(x, err);
 	if (rc)
 		return rc;
 	find_group(x, usage);
@@ -101,8 +106,8 @@ static int explain_row(struct explain *x, const struct live_usage *usage, bool j
 }
 
 static int explain_all(const struct queue *q, const struct ccr_config *config,
-		       const struct live_usage *usage, const char *asked, bool json,
-		       struct ccr_error *err)
+		       const struct ccr_ledger *ledger, const struct live_usage *usage,
+		       const char *asked, bool json, struct ccr_error *err)
 {
 	size_t found = 0;
 	int rc = CCR_OK;
@@ -110,8 +115,11 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 	if (json)
 		fputs("[", stdout);
 	for (size_t i = 0; !rc && i < q->n; i++) {
-		struct explain x = {
-		    .queue = q, .job = &q->job[i], .config = config, .now = time(NULL)};
+		struct explain x = {.queue = q,
+				    .job = &q->job[i],
+				    .config = config,
+				    .ledger = ledger,
+				    .now = time(NULL)};
 
 		if (!queue_matches(&q->job[i], asked))
 			continue;
@@ -127,6 +135,19 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 				   "ago (see sacct), or is not yours to see",
 				   asked);
 	return rc;
+}
+
+/* The plugin's ledger, where this user may read it. */
+static struct ccr_ledger *load_ledger(void)
+{
+	struct ccr_ledger *ledger = NULL;
+	char *path = NULL;
+
+	if (live_ledger_path(&path, NULL) == CCR_OK && access(path, R_OK) == 0 &&
+	    ccr_ledger_read(path, time(NULL), NULL, &ledger, NULL) == CCR_OK)
+		ccr_ledger_roll_up(ledger);
+	free(path);
+	return ledger;
 }
 
 /* The policy, for names and targets; an unreadable one is no reason not to explain. */
@@ -152,6 +173,7 @@ int sccr_explain(int argc, char **argv)
 						{0}};
 	const char *policy = NULL;
 	struct ccr_config *config;
+	struct ccr_ledger *ledger;
 	struct live_usage usage;
 	struct ccr_error err;
 	struct queue q;
@@ -186,12 +208,14 @@ int sccr_explain(int argc, char **argv)
 		return SCCR_BAD;
 	}
 	config = load_policy(policy);
+	ledger = load_ledger();
 	rc = live_usage_read(&usage, &err);
 	if (!rc)
-		rc = explain_all(&q, config, &usage, argv[optind], json, &err);
+		rc = explain_all(&q, config, ledger, &usage, argv[optind], json, &err);
 	if (rc)
 		fprintf(stderr, "sccr explain: %s\n", err.text);
 	live_usage_free(&usage);
+	ccr_ledger_free(ledger);
 	ccr_config_free(config);
 	queue_free(&q);
 	return rc ? SCCR_BAD : SCCR_OK;

@@ -24,8 +24,8 @@ enum explain_plan {
 struct explain {
 	const struct queue *queue;
 	const struct queue_job *job;
-	struct queue_terms terms;
 	const struct ccr_config *config; /* NULL: the policy file is not to be had here */
+	const struct ccr_ledger *ledger; /* NULL: not to be read by this user */
 	const struct ccr_group *group;	 /* NULL: none, or not known */
 	bool usage_known;
 	double usage;	 /* percent */

@@ -86,8 +86,7 @@ void explain_plan(struct explain *x)
 		return;
 	snprintf(reason, sizeof(reason), "%s", x->job->reason);
 	read_reason(x, reason);
-	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0] &&
-	    strcmp(x->job->sched_nodes, "(null)")) {
+	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);
 		if (x->booked > 0)
 			x->plan = PLAN_BOOKED;
@@ -97,8 +96,7 @@ void explain_plan(struct explain *x)
 		time_t at = queue_time(j->start);
 
 		if (j == x->job || strcmp(j->state, "PENDING") || at <= x->now ||
-		    strcmp(j->partition, x->job->partition) || !j->sched_nodes[0] ||
-		    !strcmp(j->sched_nodes, "(null)"))
+		    strcmp(j->partition, x->job->partition) || !j->sched_nodes[0])
 			continue;
 		if (x->earliest < 0 || at < x->earliest)
 			x->earliest = at;
@@ -109,7 +107,8 @@ static void print_rank(const struct explain *x, FILE *out)
 {
 	size_t from = x->n_ahead > SHOWN_AHEAD ? x->n_ahead - SHOWN_AHEAD : 0;
 
-	fprintf(out, "Rank %zu of %zu pending in partition %s", x->rank, x->of, x->job->partition);
+	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
+		x->queue->partial ? ", counting only the jobs that you may see" : "");
 	if (!x->n_ahead) {
 		fputs("; nobody is ahead.\n", out);
 		return;
@@ -120,17 +119,22 @@ static void print_rank(const struct explain *x, FILE *out)
 	for (size_t i = from; i < x->n_ahead; i++) {
 		const struct queue_job *j = x->ahead[i];
 
-		fprintf(out, "    %-12s %10.0f  %-10s %-12s %ld nodes, limit %s\n", j->id,
+		fprintf(out, "    %-12.20s %10.0f  %-10.20s %-12.20s %ld nodes, limit %s\n", j->id,
 			j->priority, j->user, j->account, j->n_nodes, j->limit);
 	}
 }
 
 static void print_terms(const struct explain *x, FILE *out)
 {
-	const struct queue_terms *t = &x->terms;
+	const struct queue_terms *t = &x->job->terms;
 
 	if (!t->found) {
 		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n",
+			x->job->priority);
+		return;
+	}
+	if (t->by_hand) {
+		fprintf(out, "Priority %.0f, set by hand: the policy has no say in it.\n",
 			x->job->priority);
 		return;
 	}
@@ -138,7 +142,7 @@ static void print_terms(const struct explain *x, FILE *out)
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		const char *expr = x->config ? x->config->column[i].text : NULL;
 
-		if (t->points[i] == 0 && t->weight[i] == 0)
+		if (t->points[i] == 0 && x->queue->weight[i] == 0)
 			continue;
 		if (i == CCR_COL_SITE && t->points[i] == 0)
 			continue;
@@ -147,8 +151,8 @@ static void print_terms(const struct explain *x, FILE *out)
 			fprintf(out, " %12s   %10s   %14.0f  %s\n", "", "", t->points[i],
 				"the policy's base, and what lifts a score to 1");
 		else
-			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i], t->weight[i],
-				t->points[i], expr ? expr : "");
+			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i],
+				x->queue->weight[i], t->points[i], expr ? expr : "");
 	}
 	if (t->tres[0])
 		fprintf(out, "    %-10s %s\n", "TRES", t->tres);
@@ -164,8 +168,8 @@ static void print_group(const struct explain *x, FILE *out)
 	if (!x->config)
 		return;
 	if (!g) {
-		fprintf(out, "Account %s has no group in the policy: its group terms are 0.\n",
-			x->job->account);
+		fprintf(out, "Account %.60s has no group in the policy: its group terms are 0.\n",
+			x->job->account[0] ? x->job->account : "(none)");
 		return;
 	}
 	fprintf(out, "Group %s: ", g->name);
@@ -227,8 +231,10 @@ static void print_plan(const struct explain *x, FILE *out)
 		break;
 	case PLAN_BEHIND:
 		fprintf(out,
-			"It waits (%s) and has no booking: those ahead of it fill the "
-			"partition's bookings, or nothing fits it soon.\n",
+			x->n_ahead ? "It waits (%s) and has no booking: those ahead of it fill the "
+				     "partition's bookings, or nothing fits it soon.\n"
+				   : "It waits (%s) for what it asks for to become free; it is the "
+				     "first of its partition.\n",
 			x->job->reason);
 		minutes = minutes_before(x->now, x->earliest);
 		if (minutes)
@@ -248,8 +254,8 @@ void explain_print(const struct explain *x, FILE *out)
 {
 	const struct queue_job *j = x->job;
 
-	fprintf(out, "Job %s (%s) of %s, account %s, partition %s: %s", j->id, j->name, j->user,
-		j->account, j->partition, j->state);
+	fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", j->id, j->name,
+		j->user, j->account[0] ? j->account : "(none)", j->partition, j->state);
 	if (strcmp(j->state, "PENDING") && j->nodes[0])
 		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
 			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
@@ -283,27 +289,32 @@ void explain_print_json(const struct explain *x, FILE *out)
 	json_text(out, "name", j->name);
 	json_text(out, "state", j->state);
 	json_text(out, "user", j->user);
-	json_text(out, "account", j->account);
+	if (j->account[0])
+		json_text(out, "account", j->account);
 	json_text(out, "partition", j->partition);
-	json_text(out, "reason", j->reason);
+	if (!strcmp(j->state, "PENDING"))
+		json_text(out, "reason", j->reason);
 	fprintf(out, ", \"priority\": %.0f", j->priority);
 	if (x->rank) {
-		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"ahead\": [", x->rank, x->of);
+		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
+			x->rank, x->of, x->queue->partial ? "false" : "true");
 		for (size_t i = 0; i < x->n_ahead; i++) {
 			fputs(i ? ", " : "", out);
 			sccr_json_string(out, x->ahead[i]->id);
 		}
 		fputs("]", out);
 	}
-	if (x->terms.found) {
+	if (x->job->terms.found && x->job->terms.by_hand)
+		fputs(", \"by_hand\": true", out);
+	else if (x->job->terms.found) {
 		fputs(", \"columns\": {", out);
 		for (int i = 0; i < CCR_COLUMNS; i++)
 			fprintf(out,
 				"%s\"%s\": {\"factor\": %.10g, \"weight\": %.10g, \"points\": "
 				"%.10g}",
-				i ? ", " : "", ccr_column_name(i), x->terms.factor[i],
-				x->terms.weight[i], x->terms.points[i]);
-		fprintf(out, "}, \"nice\": %.0f", x->terms.nice);
+				i ? ", " : "", ccr_column_name(i), x->job->terms.factor[i],
+				x->queue->weight[i], x->job->terms.points[i]);
+		fprintf(out, "}, \"nice\": %.0f", x->job->terms.nice);
 	}
 	if (x->group) {
 		json_text(out, "group", x->group->name);

@@ -60,6 +60,28 @@ int live_policy_path(char **out, struct ccr_error *err)
 	return rc;
 }
 
+int live_policy_beside(const char *conf, char **out, struct ccr_error *err)
+{
+	*out = beside(conf, "ccr.json");
+	return *out ? CCR_OK : ccr_error_nomem(err);
+}
+
+double live_ledger_of_group(const struct ccr_ledger *ledger, const struct ccr_groups *groups,
+			    const struct ccr_group *group)
+{
+	const struct ccr_ledger_entry *e = NULL;
+	double sum = 0, total = ccr_ledger_total(ledger).s[CCR_BILLED];
+
+	while ((e = ccr_ledger_next(ledger, e))) {
+		struct ccr_usage_key k = ccr_ledger_entry_key(e);
+		const char *account = k.account;
+
+		if (ccr_groups_climb(groups, k.user, &account, 1, NULL, NULL) == group)
+			sum += ccr_ledger_entry_usage(ledger, e).s[CCR_BILLED];
+	}
+	return total > 0 ? 100 * sum / total : 0;
+}
+
 int live_ledger_path(char **out, struct ccr_error *err)
 {
 	struct client_rows config;

@@ -7,11 +7,19 @@
 #include <stdio.h>
 
 #include "core/groups.h"
+#include "core/ledger.h"
 #include "sccr/clients.h"
 
 /* The policy file that the running slurmctld uses: ccr_conf of PriorityParameters, else ccr.json
  * beside slurm.conf. malloc'd. */
 int live_policy_path(char **out, struct ccr_error *err);
+
+/* The policy file that is the default for a slurm.conf: ccr.json beside it. malloc'd. */
+int live_policy_beside(const char *conf, char **out, struct ccr_error *err);
+
+/* Usage of a group in percent of all, from a ledger that is rolled up. */
+double live_ledger_of_group(const struct ccr_ledger *ledger, const struct ccr_groups *groups,
+			    const struct ccr_group *group);
 
 /* The plugin's ledger: ccr_usage.json in StateSaveLocation. malloc'd. */
 int live_ledger_path(char **out, struct ccr_error *err);

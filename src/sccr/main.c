@@ -19,10 +19,25 @@ static void help(FILE *out)
 	fputs("usage: sccr COMMAND [OPTIONS]\n\n", out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs(
-	    "\n`sccr COMMAND --help` lists a command's options, `man sccr-COMMAND` explains them.\n"
-	    "Exit status: 0 success, 1 bad input or result, 2 wrong use.\n",
-	    out);
+	fputs("\n`sccr COMMAND --help` lists a command's options, `man sccr` explains them.\n"
+	      "Exit status: 0 success, 1 bad input or result, 2 wrong use.\n",
+	      out);
+}
+
+/* A result that could not be written is none: a full disk must not look like success. */
+static int run(const struct sccr_command *command, int argc, char **argv)
+{
+	char name[32];
+	int rc;
+
+	snprintf(name, sizeof(name), "sccr %s", command->name);
+	argv[0] = name; /* getopt's messages begin with it */
+	rc = command->run(argc, argv);
+	if ((fflush(stdout) || ferror(stdout)) && rc == SCCR_OK) {
+		perror(name);
+		rc = SCCR_BAD;
+	}
+	return rc;
 }
 
 int main(int argc, char **argv)
@@ -41,9 +56,10 @@ int main(int argc, char **argv)
 		puts("sccr " CCR_VERSION);
 		return SCCR_OK;
 	}
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS; i++) {
 		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
+	}
 	fprintf(stderr, "sccr: no command \"%s\": see `sccr --help`\n", name);
 	return SCCR_USAGE;
 }

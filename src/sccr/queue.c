@@ -1,22 +1,133 @@
 /* queue - see queue.h */
 #include "sccr/queue.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define FIELDS 20
+#define FIELDS 20 /* one more than are asked for: each ends with a mark */
+
+/* sprio's letters of the weighted columns. */
+static const char letters[CCR_COLUMNS] = {
+    [CCR_COL_SITE] = 'S',      [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
+    [CCR_COL_FAIRSHARE] = 'F', [CCR_COL_JOBSIZE] = 'J', [CCR_COL_PARTITION] = 'P',
+    [CCR_COL_QOS] = 'Q',
+};
+
+/* Behind the columns: job, partition, priority, nice, TRES. */
+enum { AT_JOB = CCR_COLUMNS, AT_PARTITION, AT_PRIORITY, AT_NICE, AT_TRES, TERM_FIELDS };
+
+static void sprio_format(char *format, size_t size)
+{
+	size_t n = (size_t)snprintf(format, size, CLIENT_RECORD);
+
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		n += (size_t)snprintf(format + n, size - n, "%%%c" CLIENT_FIELD, letters[i]);
+	snprintf(format + n, size - n,
+		 "%%i" CLIENT_FIELD "%%r" CLIENT_FIELD "%%Y" CLIENT_FIELD "%%N" CLIENT_FIELD "%%T");
+}
+
+static char *trimmed(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " ");
+	n = strlen(s);
+	while (n && s[n - 1] == ' ')
+		s[--n] = '\0';
+	return s;
+}
+
+static void take_terms(const struct queue *q, struct queue_job *j, char **f)
+{
+	struct queue_terms *t = &j->terms;
+	double sum = 0;
+
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		t->points[i] = strtod(f[i], NULL);
+		t->factor[i] = q->weight[i] > 0 ? t->points[i] / q->weight[i] : 0;
+		sum += fabs(t->points[i]);
+	}
+	t->nice = strtod(f[AT_NICE], NULL);
+	t->priority = strtod(f[AT_PRIORITY], NULL);
+	snprintf(t->tres, sizeof(t->tres), "%.200s", trimmed(f[AT_TRES]));
+	t->found = true;
+	/* sprio shows such a job with its priority and zeros */
+	t->by_hand = sum == 0 && t->priority > 1 && !t->tres[0];
+	j->priority = t->priority;
+}
+
+/* The terms of every pending job that the caller may see, with one question. */
+static int read_terms(struct queue *q, struct ccr_error *err)
+{
+	char format[160];
+	char *jobs[] = {"sprio", "-h", "-o", format, NULL};
+	char *weights[] = {"sprio", "-h", "-w", "-o", format, NULL};
+	struct client_rows rows;
+	int rc;
+
+	sprio_format(format, sizeof(format));
+	rc = client_run_safe(weights, TERM_FIELDS, &rows, err);
+	if (rc)
+		return rc;
+	for (int i = 0; rows.n && i < CCR_COLUMNS; i++)
+		q->weight[i] = i == CCR_COL_SITE ? 1 : strtod(rows.row[0][i], NULL);
+	client_rows_free(&rows);
+	rc = client_run_safe(jobs, TERM_FIELDS, &rows, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < rows.n; i++) {
+		char **f = rows.row[i];
+		const char *job = trimmed(f[AT_JOB]), *part = trimmed(f[AT_PARTITION]);
+
+		for (size_t k = 0; k < q->n; k++) {
+			struct queue_job *j = &q->job[k];
+
+			if (!j->terms.found && !strcmp(j->state, "PENDING") &&
+			    !strcmp(j->number, job) && !strcmp(j->partition, part))
+				take_terms(q, j, f);
+		}
+	}
+	client_rows_free(&rows);
+	return CCR_OK;
+}
+
+/* Others' jobs are hidden from all but root (and operators, whom a client cannot tell). */
+static bool is_partial(void)
+{
+	struct client_rows config;
+	char *private_data;
+	bool partial;
+
+	if (getuid() == 0 || client_show_config(&config, NULL))
+		return false;
+	private_data = client_config(&config, "PrivateData");
+	partial = private_data && strstr(private_data, "jobs");
+	free(private_data);
+	client_rows_free(&config);
+	return partial;
+}
+
+/* squeue's word for nothing. */
+static const char *given(const char *s)
+{
+	return strcmp(s, "(null)") ? s : "";
+}
 
 int queue_read(struct queue *q, struct ccr_error *err)
 {
-	char *const argv[] = {
-	    "squeue", "-h",  "-a", "-P",
-	    "-t",     "all", "-o", "%i|%A|%T|%P|%u|%a|%q|%l|%b|%S|%Y|%e|%N|%V|%Q|%D|%C|%r|%j",
-	    NULL};
+	static const char fields[] = "iATPuaqlbSYeNVQDCrj";
+	char format[128];
+	char *const argv[] = {"squeue", "-h", "-a", "-P", "-t", "all", "-o", format, NULL};
+	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
 	int rc;
 
 	memset(q, 0, sizeof(*q));
-	rc = client_run(argv, FIELDS, &q->rows, err);
+	for (const char *c = fields; *c; c++)
+		n += (size_t)snprintf(format + n, sizeof(format) - n, "%%%c" CLIENT_FIELD, *c);
+	rc = client_run_safe(argv, FIELDS, &q->rows, err);
 	if (rc)
 		return rc;
 	q->job = calloc(q->rows.n + 1, sizeof(*q->job));
@@ -33,12 +144,12 @@ int queue_read(struct queue *q, struct ccr_error *err)
 		    .state = f[2],
 		    .partition = f[3],
 		    .user = f[4],
-		    .account = f[5],
+		    .account = given(f[5]),
 		    .qos = f[6],
 		    .limit = f[7],
 		    .gres = f[8],
 		    .start = f[9],
-		    .sched_nodes = f[10],
+		    .sched_nodes = given(f[10]),
 		    .end = f[11],
 		    .nodes = f[12],
 		    .submit = f[13],
@@ -50,7 +161,11 @@ int queue_read(struct queue *q, struct ccr_error *err)
 		};
 	}
 	q->n = q->rows.n;
-	return CCR_OK;
+	q->partial = is_partial();
+	rc = read_terms(q, err);
+	if (rc)
+		queue_free(q);
+	return rc;
 }
 
 void queue_free(struct queue *q)
@@ -117,56 +232,4 @@ time_t queue_time(const char *text)
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 
 	return end && !*end ? mktime(&tm) : -1;
-}
-
-/* sprio's letters of the weighted columns; the small ones are the factors. */
-static const char letters[CCR_COLUMNS] = {
-    [CCR_COL_SITE] = 'S',      [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
-    [CCR_COL_FAIRSHARE] = 'F', [CCR_COL_JOBSIZE] = 'J', [CCR_COL_PARTITION] = 'P',
-    [CCR_COL_QOS] = 'Q',
-};
-
-static void take(struct queue_terms *t, char **f, char **w)
-{
-	for (int i = 0; i < CCR_COLUMNS; i++) {
-		t->points[i] = strtod(f[i], NULL);
-		t->weight[i] = i == CCR_COL_SITE ? 1 : strtod(w[i], NULL);
-		t->factor[i] = t->weight[i] > 0 ? t->points[i] / t->weight[i] : 0;
-	}
-	t->nice = strtod(f[CCR_COLUMNS], NULL);
-	t->priority = strtod(f[CCR_COLUMNS + 1], NULL);
-	snprintf(t->tres, sizeof(t->tres), "%.200s",
-		 f[CCR_COLUMNS + 3] + strspn(f[CCR_COLUMNS + 3], " "));
-	t->found = true;
-}
-
-int queue_terms_read(const struct queue_job *j, struct queue_terms *t, struct ccr_error *err)
-{
-	char format[128] = "", number[32];
-	char *job[] = {"sprio", "-h", "-j", number, "-o", format, NULL};
-	char *weights[] = {"sprio", "-h", "-w", "-o", format, NULL};
-	struct client_rows rows, w;
-	size_t n = 0;
-	int rc;
-
-	memset(t, 0, sizeof(*t));
-	snprintf(number, sizeof(number), "%s", j->number);
-	for (int i = 0; i < CCR_COLUMNS; i++)
-		n += (size_t)snprintf(format + n, sizeof(format) - n, "%%%c|", letters[i]);
-	snprintf(format + n, sizeof(format) - n, "%%N|%%Y|%%r|%%T");
-	rc = client_run(weights, CCR_COLUMNS + 4, &w, err);
-	if (rc)
-		return rc;
-	rc = client_run(job, CCR_COLUMNS + 4, &rows, err);
-	for (size_t i = 0; !rc && w.n && i < rows.n; i++) {
-		char *part = rows.row[i][CCR_COLUMNS + 2];
-
-		part += strspn(part, " ");
-		part[strcspn(part, " ")] = '\0';
-		if (!strcmp(part, j->partition))
-			take(t, rows.row[i], w.row[0]);
-	}
-	client_rows_free(&w);
-	client_rows_free(&rows);
-	return rc;
 }

@@ -10,20 +10,32 @@
 #include "core/policy.h"
 #include "sccr/clients.h"
 
+/* A job's columns from sprio, in one partition. */
+struct queue_terms {
+	bool found;
+	bool by_hand; /* the priority was set directly: the policy has no say, no column counts */
+	double points[CCR_COLUMNS], factor[CCR_COLUMNS];
+	double nice, priority;
+	char tres[256];
+};
+
 /* A job in one partition; strings point into the rows. "" for what is not there. */
 struct queue_job {
 	const char *id;	    /* as squeue has it: 12, 12_3, 12_[4-9], 12+1 */
 	const char *number; /* the job id that sprio knows */
 	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
 	const char *end, *nodes, *submit, *reason, *name;
-	double priority;
+	double priority; /* in this partition, where sprio tells it; else squeue's */
 	long n_nodes, n_cpus;
+	struct queue_terms terms;
 };
 
 struct queue {
 	struct client_rows rows;
 	struct queue_job *job;
 	size_t n;
+	double weight[CCR_COLUMNS];
+	bool partial; /* PrivateData hides jobs of others */
 };
 
 /* All jobs that the caller may see, a row for each partition of a pending job. */
@@ -38,15 +50,5 @@ bool queue_before(const struct queue_job *a, const struct queue_job *b);
 
 /* squeue's time as seconds since 1970; -1 for N/A and the like. */
 time_t queue_time(const char *text);
-
-/* A job's columns from sprio. */
-struct queue_terms {
-	bool found;
-	double points[CCR_COLUMNS], factor[CCR_COLUMNS], weight[CCR_COLUMNS];
-	double nice, priority;
-	char tres[256];
-};
-
-int queue_terms_read(const struct queue_job *j, struct queue_terms *t, struct ccr_error *err);
 
 #endif

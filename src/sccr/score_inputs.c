@@ -108,8 +108,10 @@ static int add_values(struct score_inputs *in, int var, const char *name, char *
 static int take_group(struct score_inputs *in, const struct ccr_config *config, const char *name,
 		      struct ccr_error *err)
 {
-	in->group = ccr_groups_climb(&config->groups, name, &name, 1, NULL, NULL);
-	if (!in->group)
+	enum ccr_group_by by = CCR_GROUP_BY_NONE;
+
+	in->group = ccr_groups_climb(&config->groups, name, &name, 1, &by, NULL);
+	if (!in->group || by == CCR_GROUP_BY_DEFAULT)
 		return bad(err, "group", name, "a group, account or user of the policy");
 	return CCR_OK;
 }

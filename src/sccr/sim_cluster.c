@@ -426,7 +426,7 @@ static bool whole_line(struct loader *l, FILE *f, char **buf, size_t *room, char
 	return true;
 }
 
-int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *err)
+static int load(struct sim_cluster *c, const char *path, bool settings_only, struct ccr_error *err)
 {
 	struct loader l;
 	char *buf = NULL, *more = NULL;
@@ -440,7 +440,7 @@ int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *
 		rc = do_line(&l, buf);
 	if (!rc && ferror(f))
 		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
-	if (!rc)
+	if (!rc && !(settings_only && !c->nodes))
 		rc = finish(&l);
 	if (f)
 		fclose(f);
@@ -448,6 +448,16 @@ int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *
 	free(more);
 	done(&l);
 	return rc;
+}
+
+int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *err)
+{
+	return load(c, path, false, err);
+}
+
+int sim_cluster_settings(struct sim_cluster *c, const char *path, struct ccr_error *err)
+{
+	return load(c, path, true, err);
 }
 
 int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus,

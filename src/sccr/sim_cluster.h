@@ -45,6 +45,9 @@ struct sim_cluster {
  */
 int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *err);
 
+/* The same for a file that may have no nodes at all, such as a snippet with weights alone. */
+int sim_cluster_settings(struct sim_cluster *c, const char *path, struct ccr_error *err);
+
 /* n like nodes n1..n<count> with cpus, gpus of no particular type, and mem MiB each. */
 int sim_cluster_plain(struct sim_cluster *c, uint32_t count, uint32_t cpus, uint32_t gpus,
 		      uint32_t mem, struct ccr_error *err);

@@ -4,11 +4,13 @@
  * From the live cluster: what sshare shows, where there is a database, else the plugin's ledger in
  * StateSaveLocation (its owner and root can read that); or from a ledger file that is named.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/ledger_state.h"
 #include "sccr/clients.h"
@@ -29,7 +31,7 @@ struct report {
 
 static void help(FILE *out)
 {
-	fputs("usage: sccr usage [OPTIONS]\n\n"
+	fputs("usage: sccr usage [OPTIONS] [LEDGER]\n\n"
 	      "Prints each group's target, usage, what is left of it, and the points that it is "
 	      "worth.\n"
 	      "A group that is off its target by more than five points is marked with *.\n\n"
@@ -45,20 +47,8 @@ static void help(FILE *out)
 /* Usage of a group in percent of all. */
 static double usage_of(const struct report *r, const struct ccr_group *g)
 {
-	const struct ccr_ledger_entry *e = NULL;
-	double sum = 0, total;
-
-	if (!r->ledger)
-		return live_usage_of_group(&r->assoc, &r->config->groups, g);
-	total = ccr_ledger_total(r->ledger).s[CCR_BILLED];
-	while ((e = ccr_ledger_next(r->ledger, e))) {
-		struct ccr_usage_key k = ccr_ledger_entry_key(e);
-		const char *account = k.account;
-
-		if (ccr_groups_climb(&r->config->groups, k.user, &account, 1, NULL, NULL) == g)
-			sum += ccr_ledger_entry_usage(r->ledger, e).s[CCR_BILLED];
-	}
-	return total > 0 ? 100 * sum / total : 0;
+	return r->ledger ? live_ledger_of_group(r->ledger, &r->config->groups, g)
+			 : live_usage_of_group(&r->assoc, &r->config->groups, g);
 }
 
 static const char *words(const struct ccr_group *g, double usage, char *buf, size_t size)
@@ -76,11 +66,15 @@ static const char *words(const struct ccr_group *g, double usage, char *buf, siz
 
 static void print_group(const struct report *r, const struct ccr_group *g)
 {
-	double usage = usage_of(r, g), points;
+	double usage = usage_of(r, g), points, worth;
 	char buf[64], target[32] = "-";
-	bool off = g->target.kind != CCR_TARGET_NONE && fabs(g->target.percent - usage) > FAR_OFF;
+	bool off;
 
 	points = ccr_target_points(g->target.kind, g->target.percent, usage);
+	worth = ccr_score_round(points * r->weights.value[CCR_COL_FAIRSHARE]);
+	/* what a ceiling is not reached by, or a floor is passed by, is no fault */
+	off = g->target.kind == CCR_TARGET_BOTH ? fabs(g->target.percent - usage) > FAR_OFF
+						: fabs(points) > FAR_OFF;
 	if (g->target.kind != CCR_TARGET_NONE)
 		snprintf(target, sizeof(target), "%.4g%s", g->target.percent,
 			 ccr_target_suffix(g->target.kind));
@@ -90,14 +84,13 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 		printf(
 		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
 		    "\"points\": %.17g, \"financial\": %.17g, \"off\": %s}",
-		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
-		    points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
-		    off ? "true" : "false");
+		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points, worth,
+		    g->financial, off ? "true" : "false");
 		return;
 	}
 	printf("%-20s %8s %8.2f %8.2f %c %10.0f %8.4g  %-12s %s\n", g->name, target, usage, points,
-	       off ? '*' : ' ', points * r->weights.value[CCR_COL_FAIRSHARE], g->financial,
-	       g->tier ? g->tier : "-", words(g, usage, buf, sizeof(buf)));
+	       off ? '*' : ' ', worth, g->financial, g->tier ? g->tier : "-",
+	       words(g, usage, buf, sizeof(buf)));
 }
 
 static void print_users(const struct report *r)
@@ -113,6 +106,34 @@ static void print_users(const struct report *r)
 		printf("%-20s %8.2f %14.2f %14.2f\n", t->name,
 		       ccr_ledger_percent(r->ledger, CCR_BY_USER, t->name, NULL, CCR_BILLED),
 		       t->usage.s[CCR_BILLED] / 3600, t->usage.s[CCR_SLOT] / 3600);
+}
+
+static void print_users_json(const struct report *r)
+{
+	const struct ccr_total *t = NULL;
+	const char *sep = "";
+
+	printf(", \"users\": [");
+	for (size_t i = 0; !r->ledger && i < r->assoc.n; i++) {
+		const struct live_assoc *a = &r->assoc.assoc[i];
+
+		if (!*a->user)
+			continue;
+		printf("%s\n  {\"user\": ", sep);
+		sccr_json_string(stdout, a->user);
+		printf(", \"account\": ");
+		sccr_json_string(stdout, a->account);
+		printf(", \"billed_s\": %.17g}", a->raw);
+		sep = ",";
+	}
+	while (r->ledger && (t = ccr_ledger_next_total(r->ledger, CCR_BY_USER, t))) {
+		printf("%s\n  {\"user\": ", sep);
+		sccr_json_string(stdout, t->name);
+		printf(", \"billed_s\": %.17g, \"slot_s\": %.17g}", t->usage.s[CCR_BILLED],
+		       t->usage.s[CCR_SLOT]);
+		sep = ",";
+	}
+	printf("\n]");
 }
 
 static void print_model(const struct report *r)
@@ -159,10 +180,17 @@ static void print_all(const struct report *r)
 	}
 	for (size_t i = 0; i < g->count; i++)
 		print_group(r, g->list[i]);
-	if (r->json)
-		printf("\n]}\n");
-	else if (r->users)
-		print_users(r);
+	if (r->json) {
+		printf("\n]");
+		if (r->users)
+			print_users_json(r);
+		printf("}\n");
+	} else {
+		if (!r->weights.known)
+			printf("POINTS are 0 as no slurm.conf was found.\n");
+		if (r->users)
+			print_users(r);
+	}
 }
 
 /* The ledger that is named, or what the live cluster has. */
@@ -196,6 +224,13 @@ static int usage(struct report *r, const char *policy, const char *ledger, const
 
 	if (!policy) {
 		rc = live_policy_path(&found, err);
+		/* with a ledger that is named no cluster need be up */
+		if (rc && ledger && conf)
+			rc = live_policy_beside(conf, &found, err);
+		else if (rc && ledger)
+			rc = ccr_error_set(err, CCR_EINVAL, 0,
+					   "no cluster answers and there is no slurm.conf: give "
+					   "--policy FILE");
 		policy = found;
 	}
 	if (!rc)
@@ -248,9 +283,16 @@ int sccr_usage(int argc, char **argv)
 			return SCCR_USAGE;
 		}
 	}
+	if (!ledger && optind + 1 == argc)
+		ledger = argv[optind++];
 	if (optind != argc) {
-		fputs("sccr usage: takes options only (see `sccr usage --help`)\n", stderr);
+		fputs("sccr usage: give one ledger at the most (see `sccr usage --help`)\n",
+		      stderr);
 		return SCCR_USAGE;
+	}
+	if (ledger && access(ledger, R_OK)) {
+		fprintf(stderr, "sccr usage: %s: %s\n", ledger, strerror(errno));
+		return SCCR_BAD;
 	}
 	rc = usage(&r, policy, ledger, sccr_find_conf(conf), &err);
 	if (rc)

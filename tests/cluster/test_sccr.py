@@ -127,7 +127,7 @@ def test_usage_of_groups(cluster):
     assert "\033" not in text  # no escape codes in a pipe
     for bad in (["--ledger", "/nonexistent"], ["--policy", "/nonexistent"]):
         assert sccr(c, "usage", *bad, check=False).returncode == 1
-    assert sccr(c, "usage", "word", check=False).returncode == 2
+    assert sccr(c, "usage", "two", "words", check=False).returncode == 2
 
 
 def test_check_knows_the_weights_of_slurm_conf(cluster):
@@ -135,3 +135,24 @@ def test_check_knows_the_weights_of_slurm_conf(cluster):
     said = sccr(c, "check", c.policy_path).stdout
     assert "JOBSIZE            16  nodes" in said and "AGE                 1" in said
     assert "slurm-ccr's own ledger (slurm.conf names no database)" in said
+
+
+def test_a_priority_set_by_hand_is_said_and_no_usage_is_made_of_it(cluster):
+    c = cluster
+    job = c.sbatch("true", user="games", account="b", partition="off")
+    c.update(JobId=job, Priority=7)
+    assert explain(c, job)[0]["by_hand"] is True
+    assert "set by hand" in sccr(c, "explain", job).stdout
+
+
+def test_names_of_users_making_hurt_nobody(cluster):
+    c = cluster
+    odd = c.sbatch("true", user="games", account="x\ny|z", partition="off",
+                   job_name="\033[31mred|bar")
+    behind = c.sbatch("true", user="man", account="rest", partition="off", nice=5000)
+    c.wait_for(lambda: explain(c, odd)[0]["priority"] > 0, what="a score")
+    for job in (odd, behind):
+        said = sccr(c, "explain", job).stdout
+        assert "\033" not in said and f"Job {job} " in said
+    assert str(odd) in explain(c, behind)[0]["ahead"]
+    assert explain(c, odd)[0]["name"] == "?[31mred|bar"

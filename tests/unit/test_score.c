@@ -120,3 +120,32 @@ Test(score, another_partition_changes_its_column_alone)
 	    s.priority);
 	cr_assert_eq(ccr_score_elsewhere(&s, &none, -1e9, 0), 1);
 }
+
+/* What sprio's columns add up to. */
+static double shown(const struct ccr_score *s, const struct ccr_score_extra *x)
+{
+	double total = x->tres - (double)x->nice;
+
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		total += s->points[i];
+	return total;
+}
+
+Test(score, columns_add_up_however_far_out_a_weight_puts_them)
+{
+	static const double values[] = {-1e300, -1e12, -3e9, -5, 0, 7, 3e9, 1e12, 1e300};
+	const size_t n = sizeof(values) / sizeof(values[0]);
+	struct ccr_score s;
+
+	for (size_t i = 0; i < n * n * 3; i++) {
+		const struct ccr_score_extra x = {.nice = i / (n * n) == 2   ? 2147483645
+							  : i / (n * n) == 1 ? -2147483645
+									     : 0};
+		double f[CCR_COLUMNS] = {[CCR_COL_FAIRSHARE] = values[i % n] / 500,
+					 [CCR_COL_JOBSIZE] = values[i / n % n] / 16};
+
+		ccr_score(&rule, f, &x, &s);
+		cr_assert_eq(shown(&s, &x), s.priority, "case %zu: %f is not %u", i, shown(&s, &x),
+			     s.priority);
+	}
+}
