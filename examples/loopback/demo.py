@@ -57,7 +57,7 @@ def submit_queue(c, args):
             ("lp", "chemistry", "dft", 16, {}), ("mail", "chemistry", "md", 4, {"gres": "gpu:2"}),
             ("news", "genomics", "align", 1, {}), ("lp", "b", "small", 1, {"gres": "gpu:1"}),
             ("mail", "somebody", "guest", 2, {"nice": 50})):
-        c.sbatch("sleep 60", user=user, account=account, job_name=name, nodes=nodes,
+        c.sbatch("sleep 60", user=user, account=account, job_name=name, nodes=min(nodes, args.nodes),
                  exclusive="gres" not in more, time="30:00", **more)
 
 

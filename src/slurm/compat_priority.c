@@ -146,48 +146,45 @@ const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count)
 	return n ? *array : NULL;
 }
 
-struct walk {
-	job_record_t *job;
-	ccr_slurm_slot_fn fn;
-	void *arg;
-	part_record_t *part;
-	int index;
-};
-
-static int walk_qos(void *qos, void *arg)
+/*
+ * The pairs are visited with iterators and not with list_for_each: that holds the list's lock over
+ * the call, and a caller's function that so much as peeks into the list would end the daemon.
+ */
+static void each_qos(job_record_t *job, part_record_t *part, int *index, ccr_slurm_slot_fn fn,
+		     void *arg)
 {
-	struct walk *w = arg;
+	ccr_slurm_list_t *list = qos_list_of(job);
+	ccr_slurm_list_itr_t *it;
+	slurmdb_qos_rec_t *qos;
 
-	w->fn(w->job, w->part, qos, w->index++, w->arg);
-	return 0;
-}
-
-static int walk_part(void *part, void *arg)
-{
-	struct walk *w = arg;
-	ccr_slurm_list_t *qos = qos_list_of(w->job);
-
-	w->part = part;
-	if (qos)
-		(void)list_for_each(qos, walk_qos, w);
-	else
-		(void)walk_qos(w->job->qos_ptr, w);
-	return 0;
+	if (!list) {
+		fn(job, part, job->qos_ptr, (*index)++, arg);
+		return;
+	}
+	it = list_iterator_create(list);
+	while ((qos = list_next(it)))
+		fn(job, part, qos, (*index)++, arg);
+	list_iterator_destroy(it);
 }
 
 void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg)
 {
-	struct walk w = {.job = job, .fn = fn, .arg = arg};
+	ccr_slurm_list_itr_t *it;
+	part_record_t *part;
+	int index = 0;
 
-	/* No counting first: each look at a list takes its lock, and this is done for every job. */
-	if (job->part_ptr_list)
-		(void)list_for_each(job->part_ptr_list, walk_part, &w);
-	if (w.index)
-		return;
-	if (qos_list_of(job))
-		(void)walk_part(job->part_ptr, &w);
-	else
+	if (!ccr_slurm_slot_count(job)) {
 		fn(job, job->part_ptr, job->qos_ptr, -1, arg);
+		return;
+	}
+	if (!job->part_ptr_list || list_count(job->part_ptr_list) <= 0) {
+		each_qos(job, job->part_ptr, &index, fn, arg);
+		return;
+	}
+	it = list_iterator_create(job->part_ptr_list);
+	while ((part = list_next(it)))
+		each_qos(job, part, &index, fn, arg);
+	list_iterator_destroy(it);
 }
 
 /* --- sprio's list ----------------------------------------------------------------------------- */

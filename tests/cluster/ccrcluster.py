@@ -241,7 +241,15 @@ class Cluster(Daemons):
         self.wait_for(lambda: not self.squeue(), what="an empty queue", timeout=60)
 
     def reconfigure(self):
-        return self.run("scontrol", "reconfigure")
+        """From 23.11 that is a new slurmctld in the same process: a signal or a question before it
+        is up would be lost."""
+        up = "Running as primary controller"
+        before = len(self.log_grep(up))
+        done = self.run("scontrol", "reconfigure")
+        if self.version >= (23, 11):
+            self.wait_for(lambda: len(self.log_grep(up)) > before, what="slurmctld, anew")
+            self.wait_slurmctld()
+        return done
 
     # -- files ------------------------------------------------------------------------------------
 
