@@ -5,6 +5,7 @@
 #define CCR_SELECT_GATE_IMPL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "select/gate.h"
 #include "select/inner.h"
@@ -43,8 +44,8 @@ struct ccr__stuck {
 
 struct ccr__gate {
 	pthread_mutex_t lock;
-	bool on;    /* in slurmctld, and the policy file does not say otherwise */
-	bool aside; /* something is wrong: the stock plugin decides alone */
+	atomic_bool on;	   /* in slurmctld, and the policy file does not say otherwise */
+	atomic_bool aside; /* something is wrong: the stock plugin decides alone */
 	bool stale;
 	bool answers_wrong; /* a booking moved: what was refused may fit now */
 	struct ccr_cluster cluster;

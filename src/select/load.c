@@ -15,7 +15,7 @@ void ccr__gate_aside(const char *why)
 {
 	if (!G.aside)
 		error("select/cons_tres (slurm-ccr): %s: the stock plugin decides alone until the "
-		      "next reconfigure",
+		      "next reconfigure; under bf_min_prio_reserve it books nothing",
 		      why);
 	G.aside = true;
 }

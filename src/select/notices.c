@@ -29,6 +29,10 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 	const struct ccr_booking *b;
 
 	pthread_mutex_lock(&G.lock);
+	if (!G.on || G.aside) {
+		pthread_mutex_unlock(&G.lock);
+		return;
+	}
 	for (uint32_t i = 0; G.plan && (b = ccr_plan_nth(G.plan, i)); i++) {
 		struct ccr_notice n = {.job = b->job,
 				       .booked = true,

@@ -6,6 +6,7 @@
  * stock plugin is alone.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
 
 #include "select/gate.h"
 #include "select/inner.h"
@@ -23,7 +24,7 @@ const uint32_t plugin_id = 109; /* SELECT_PLUGIN_CONS_TRES: Slurm's own number f
 
 static struct ccr_slurm_fits fits =
     CCR_SLURM_FITS_INIT("select/cons_tres (slurm-ccr)", "the stock plugin decides alone");
-static bool gated; /* in slurmctld, and its records are those of our headers */
+static atomic_bool gated; /* in slurmctld, and its records are those of our headers */
 
 CCR_SLURM_EXPORT int init(void);
 int init(void)

@@ -1,16 +1,19 @@
 """The gate on a real slurmctld: the cases of the notes, the Aqua page's scenario, what users see."""
 import re
+import time
 
 import pytest
 
 from gate import gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
 
+POLICY = {"version": 1, "preset": "ccr", "groups": {"all": {"target": 100}},
+          "default_group": "all", "backfill": {"depth": 5}}
+
+
 @pytest.fixture(scope="module")
 def gated():
-    with gate_cluster(policy={"version": 1, "preset": "ccr",
-                              "groups": {"all": {"target": 100}}, "default_group": "all",
-                              "backfill": {"depth": 5}}) as c:
+    with gate_cluster(policy=POLICY) as c:
         yield c
 
 
@@ -132,3 +135,30 @@ def test_one_log_line_a_decision(cluster):
     _, a = case_a(cluster)
     wait_booked(cluster, a)
     assert cluster.log_grep(rf"BACKFILL: slurm-ccr: JobId={a} is booked in \d+ s on 1 node")
+
+
+def test_the_policy_file_switches_it_off_and_on(cluster):
+    cluster.write_policy({**POLICY, "backfill": {"enabled": False}})
+    cluster.reconfigure()
+    try:
+        _, a = case_a(cluster)
+        cluster.wait_for(lambda: cluster.job(a)["Reason"] == "Resources", what="stock's word")
+        time.sleep(4)
+        assert (cluster.job(a)["Reason"], cluster.job(a)["StartTime"]) == ("Resources", "Unknown")
+    finally:
+        cluster.write_policy(POLICY)
+        cluster.reconfigure()
+    wait_booked(cluster, a)
+
+
+def test_a_broken_policy_file_leaves_the_rules_in_force(cluster):
+    cluster.write_policy('{"version": 1, "backfill": {"depth": -3}}')
+    cluster.reconfigure()
+    try:
+        cluster.wait_for(lambda: cluster.log_grep(r"error: select/cons_tres \(slurm-ccr\)"),
+                         what="a complaint")
+        _, a = case_a(cluster)
+        wait_booked(cluster, a)
+    finally:
+        cluster.write_policy(POLICY)
+        cluster.reconfigure()
