@@ -1,11 +1,11 @@
 /*
  * planner - what planning costs: one cycle of the core on a large machine
  *
- * usage: bench_planner [NODES [RUNNING [DEPTH [CYCLES]]]]   (10000 20000 100 5)
+ * usage: bench_planner [NODES [RUNNING [DEPTH [CYCLES [MORE]]]]]   (10000 20000 100 5 10000)
  *
  * Nodes of 64 CPUs and 8 GPUs, kept full by RUNNING jobs of mixed shape; DEPTH blocked jobs of one
  * to 64 nodes are booked, in the first cycle afresh, later again each with a second gone by. Prints
- * the processor time of loading, of booking and of testing 10,000 more blocked jobs. The seed is
+ * the processor time of loading, of booking and of testing MORE blocked jobs. The seed is
  * fixed.
  */
 #include "core/gate.h"
@@ -67,7 +67,8 @@ int main(int argc, char **argv)
 	uint32_t nodes = argc > 1 ? (uint32_t)atoi(argv[1]) : 10000;
 	uint32_t running = argc > 2 ? (uint32_t)atoi(argv[2]) : 20000;
 	uint32_t depth = argc > 3 ? (uint32_t)atoi(argv[3]) : 100;
-	uint32_t cycles = argc > 4 ? (uint32_t)atoi(argv[4]) : 5, more = 10000, n = 0;
+	uint32_t cycles = argc > 4 ? (uint32_t)atoi(argv[4]) : 5, n = 0;
+	uint32_t more = argc > 5 ? (uint32_t)atoi(argv[5]) : 10000;
 	struct ccr_node *node = calloc(nodes, sizeof(*node));
 	struct running *run = calloc(running, sizeof(*run));
 	struct ccr_demand *d = calloc(depth + more, sizeof(*d));
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
 		    "cycle %u: load %.1f ms, %u booked %.1f ms, together %.1f ms; %u more tested "
 		    "%.1f ms (%.1f us each)\n",
 		    c, t1 - t0, booked, t2 - t1, t2 - t0, more, ms() - t2,
-		    (ms() - t2) * 1e3 / more);
+		    (ms() - t2) * 1e3 / (more ? more : 1));
 	}
 	ccr_plan_free(plan);
 	free(node);

@@ -259,8 +259,13 @@ static uint32_t first_enough(const struct ccr_search *s, const struct ccr_demand
 	uint64_t units = 0, want = ccr_demand_units(d);
 	uint32_t low = d->min_nodes ? d->min_nodes : 1;
 	uint32_t high = d->max_nodes ? d->max_nodes : UINT32_MAX;
-	int64_t gpus[CCR_GPU_WANTS] = {0};
+	int64_t gpus[CCR_GPU_WANTS] = {0}, wanted = 0;
 
+	/* Each node gives at least one of the GPUs. */
+	for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++)
+		wanted += d->total[i].count;
+	if (wanted && wanted < high)
+		high = (uint32_t)wanted;
 	for (uint32_t k = 1; k <= n && k <= high; k++) {
 		bool all = true;
 
@@ -299,10 +304,12 @@ static void deal(struct ccr_search *s, const struct ccr_timeline *tl, const stru
 {
 	uint32_t base = ccr_demand_node_min(d);
 	int64_t units = (int64_t)ccr_demand_units(d) - (int64_t)k * base;
-	int64_t total[CCR_GPU_WANTS];
+	int64_t total[CCR_GPU_WANTS], all = 0;
 
-	for (int i = 0; i < CCR_GPU_WANTS; i++)
+	for (int i = 0; i < CCR_GPU_WANTS; i++) {
 		total[i] = d->total[i].count;
+		all += total[i];
+	}
 	for (uint32_t j = 0; j < k; j++) {
 		struct able *a = &s->able[j];
 		uint32_t u = base;
@@ -320,15 +327,19 @@ static void deal(struct ccr_search *s, const struct ccr_timeline *tl, const stru
 		for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++) {
 			int64_t g = a->gpus[i] < total[i] ? a->gpus[i] : total[i];
 
+			/* One stays for each node that follows. */
+			if (g > all - (k - 1 - j))
+				g = all - (k - 1 - j);
 			dealt[i] = (uint16_t)(g > 0 ? g : 0);
 			total[i] -= dealt[i];
+			all -= dealt[i];
 		}
 		s->share[j].node = a->node;
 		ccr_demand_take(d, &tl->node[a->node], &a->least, u, dealt, &s->share[j].a);
 	}
 }
 
-static int add_change(struct ccr_search *s, int64_t t, uint32_t node, uint32_t units, int32_t gpus)
+static int add_change(struct ccr_search *s, const struct change *c)
 {
 	if (s->changes == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 1024;
@@ -339,7 +350,7 @@ static int add_change(struct ccr_search *s, int64_t t, uint32_t node, uint32_t u
 		s->change = p;
 		s->cap = cap;
 	}
-	s->change[s->changes++] = (struct change){t, node, units, gpus};
+	s->change[s->changes++] = *c;
 	return 0;
 }
 
@@ -352,22 +363,78 @@ static int by_time(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* The contribution of a node at a start time, written as a change. */
-static int change_at(struct ccr_search *s, const struct ccr_timeline *tl,
-		     const struct ccr_demand *d, int64_t limit, uint32_t i, int64_t t)
+/* The contribution of a node at a start time. */
+static struct change at(const struct ccr_timeline *tl, const struct ccr_demand *d, int64_t limit,
+			uint32_t i, int64_t t)
 {
+	struct change c = {.t = t, .node = i};
 	struct ccr_amount least;
-	uint32_t units;
-	int32_t g[CCR_GPU_WANTS], gpus = 0;
+	int32_t g[CCR_GPU_WANTS];
 
 	ccr_timeline_least(tl, i, t, ccr_end(t, limit), &least);
-	units = ccr_demand_most(d, &tl->node[i], &least);
-	if (units && d->total[0].count) {
+	c.units = ccr_demand_most(d, &tl->node[i], &least);
+	if (c.units && d->total[0].count) {
 		gives(d, &tl->node[i], &least, ccr_demand_node_min(d), g);
 		for (int w = 0; w < CCR_GPU_WANTS; w++)
-			gpus += g[w];
+			c.gpus += g[w];
 	}
-	return add_change(s, t, i, units, gpus);
+	return c;
+}
+
+/* Whether something is taken away from the node at a later time. */
+static bool falls(const struct ccr_track *tr)
+{
+	for (uint32_t j = 1; j < tr->n; j++)
+		if (ccr_amount_short(&tr->step[j].free, &tr->step[j - 1].free))
+			return true;
+	return false;
+}
+
+/* One node whose free amounts only rise: a change where one more step makes a difference. */
+static int gather_rising(struct ccr_search *s, const struct ccr_timeline *tl,
+			 const struct ccr_demand *d, int64_t limit, uint32_t i, int64_t from,
+			 int64_t until)
+{
+	const struct ccr_track *tr = &tl->track[i];
+	struct change last = at(tl, d, limit, i, from);
+	int rc = last.units ? add_change(s, &last) : 0;
+
+	for (uint32_t j = 1; j < tr->n && !rc; j++) {
+		struct change c;
+
+		if (tr->step[j].t <= from || tr->step[j].t >= until)
+			continue;
+		c = at(tl, d, limit, i, tr->step[j].t);
+		if (c.units != last.units || c.gpus != last.gpus)
+			rc = add_change(s, &c);
+		last = c;
+	}
+	return rc;
+}
+
+static int gather_any(struct ccr_search *s, const struct ccr_timeline *tl,
+		      const struct ccr_demand *d, int64_t limit, uint32_t i, int64_t from,
+		      int64_t until)
+{
+	const struct ccr_track *tr = &tl->track[i];
+	struct change c = at(tl, d, limit, i, from);
+	int rc = add_change(s, &c);
+
+	for (uint32_t j = 1; j < tr->n && !rc; j++) {
+		int64_t t = tr->step[j].t;
+
+		if (t > from && t < until) {
+			c = at(tl, d, limit, i, t);
+			rc = add_change(s, &c);
+		}
+		t -= limit - 1;
+		if (!rc && limit < CCR_FOREVER && t > from && t < until &&
+		    ccr_amount_short(&tr->step[j].free, &tr->step[j - 1].free)) {
+			c = at(tl, d, limit, i, t);
+			rc = add_change(s, &c);
+		}
+	}
+	return rc;
 }
 
 /*
@@ -377,28 +444,22 @@ static int change_at(struct ccr_search *s, const struct ccr_timeline *tl,
 static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
 		  int64_t limit, const uint64_t *cand, int64_t from, int64_t until)
 {
+	uint32_t last = UINT32_MAX;
+	struct ccr_quick q;
+	int rc = 0;
+
 	s->changes = 0;
 	CCR_BITS_EACH(i, cand, tl->n)
 	{
-		const struct ccr_track *tr = &tl->track[i];
-		int rc;
-
-		if (!tl->node[i].up ||
-		    !ccr_demand_fits(d, &tl->node[i], &tl->node[i].total, ccr_demand_node_min(d)))
+		if (!tl->node[i].up)
 			continue;
-		if ((rc = change_at(s, tl, d, limit, i, from)))
+		ccr_timeline_quick(tl, i, d, ccr_demand_node_min(d), &q, &last);
+		if (q.never)
+			continue;
+		rc = falls(&tl->track[i]) ? gather_any(s, tl, d, limit, i, from, until)
+					  : gather_rising(s, tl, d, limit, i, from, until);
+		if (rc)
 			return rc;
-		for (uint32_t j = 1; j < tr->n; j++) {
-			int64_t t = tr->step[j].t;
-
-			if (t > from && t < until && (rc = change_at(s, tl, d, limit, i, t)))
-				return rc;
-			t -= limit - 1;
-			if (limit < CCR_FOREVER && t > from && t < until &&
-			    ccr_amount_short(&tr->step[j].free, &tr->step[j - 1].free) &&
-			    (rc = change_at(s, tl, d, limit, i, t)))
-				return rc;
-		}
 	}
 	if (s->changes)
 		qsort(s->change, s->changes, sizeof(*s->change), by_time);

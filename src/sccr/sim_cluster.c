@@ -74,7 +74,7 @@ static int node_gres(struct loader *l, struct sim_node *n, const char *gres)
 		if (paren)
 			*paren = '\0';
 		kind = strtok_r(t, ":", &inner);
-		if (!kind || strcasecmp(kind, "gpu"))
+		if (!kind || strcasecmp(kind, "gpu") != 0)
 			continue;
 		type = strtok_r(NULL, ":", &inner);
 		count = strtok_r(NULL, ":", &inner);
@@ -163,7 +163,7 @@ static int part_key(struct loader *l, struct sim_partition *p, char *nodes, size
 	} else if (!strcasecmp(key, "Default")) {
 		p->is_default = !strcasecmp(value, "YES");
 	} else if (!strcasecmp(key, "DefaultTime")) {
-		if (strcasecmp(value, "NONE") && !sim_text_limit(value, &p->default_limit))
+		if (strcasecmp(value, "NONE") != 0 && !sim_text_limit(value, &p->default_limit))
 			return bad(l, "a time limit is expected", value);
 	} else if (!strcasecmp(key, "MaxTime")) {
 		if (!sim_text_limit(value, &p->max_limit))
@@ -344,7 +344,7 @@ static int finish(struct loader *l)
 		struct ccr_error e = {0};
 		int rc;
 
-		if (!l->part_nodes[i][0] || !strcasecmp(l->part_nodes[i], "ALL"))
+		if (!l->part_nodes || !l->part_nodes[i][0] || !strcasecmp(l->part_nodes[i], "ALL"))
 			continue;
 		a.has = c->part[i].has_node = calloc(c->nodes, sizeof(bool));
 		if (!a.has)

@@ -423,7 +423,8 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first,
 			  .stop = &stop};
 	t->core = !strcmp(name, "ccr");
 	/* models keep to the order of submission unless a policy was asked for */
-	t->ordered = t->core || (o->policy && strcmp(name, "fcfs") && strcmp(name, "recorded"));
+	t->ordered =
+	    t->core || (o->policy && strcmp(name, "fcfs") != 0 && strcmp(name, "recorded") != 0);
 	if (!rc &&
 	    sim_figures_init(&t->figures, &r->cluster, sim_names_count(r->workload.accounts)))
 		rc = ccr_error_nomem(err);
@@ -502,7 +503,7 @@ static int run_all(struct run *r, struct ccr_error *err)
 	}
 	if (!rc && !kept)
 		rc = ccr_error_set(err, CCR_EINVAL, 0, "--scheduler names none");
-	if (!rc && r->o.html)
+	if (!rc && kept && r->o.html)
 		rc = put_page(r, kept, err);
 	trial_free(kept);
 	return rc;

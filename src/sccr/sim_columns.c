@@ -175,7 +175,7 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 			if (!strcasecmp(c->field[i], n->name) && c->at[n->column] < 0)
 				c->at[n->column] = i;
 	for (int i = 0; format == SIM_FORMAT_CSV && i < c->fields; i++) {
-		for (n = names; n->name && strcasecmp(c->field[i], n->name); n++)
+		for (n = names; n->name && strcasecmp(c->field[i], n->name) != 0; n++)
 			;
 		if (!n->name) {
 			snprintf(m->text, sizeof(m->text),
@@ -254,7 +254,8 @@ static bool tres(const char *text, struct sim_line *out)
 			out->want.mem = mib;
 			continue;
 		}
-		if (strcmp(t, "cpu") && strcmp(t, "node") && strncmp(t, "gres/gpu", 8))
+		if (strcmp(t, "cpu") != 0 && strcmp(t, "node") != 0 &&
+		    strncmp(t, "gres/gpu", 8) != 0)
 			continue;
 		if (!sim_text_u64(v, 0, 1000000000, &n))
 			return false;
@@ -369,7 +370,7 @@ static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out
 	s = get(c, COL_LIMIT_MINUTES);
 	if (*s && sim_text_seconds(s, &out->limit))
 		out->limit *= 60;
-	else if (!*s && (s = get(c, COL_LIMIT), *s) && strcasecmp(s, "Partition_Limit") &&
+	else if (!*s && (s = get(c, COL_LIMIT), *s) && strcasecmp(s, "Partition_Limit") != 0 &&
 		 !sim_text_limit(s, &out->limit))
 		return bad(m, "Timelimit", "a time limit", s);
 	if (!count(get(c, COL_NODES), &out->want.nodes))

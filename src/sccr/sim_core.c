@@ -128,7 +128,7 @@ static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj
 			return CCR_OK;
 		if (c->nbooked == c->booked_room) {
 			uint32_t room = c->booked_room ? 2 * c->booked_room : 64;
-			struct sim_job **p = realloc(c->booked, room * sizeof(*p));
+			struct sim_job **p = realloc(c->booked, room * sizeof(void *));
 
 			if (!p)
 				return ccr_error_nomem(err);

@@ -140,7 +140,8 @@ int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uin
 			    "scheduler %s started job %s on %s, which does not have the room",
 			    s->sched->name, j->id, s->cluster->node[pick[i].node].name);
 	j->pick = npick ? malloc(npick * sizeof(*pick)) : NULL;
-	if ((npick && !j->pick) || grow(&s->running, &s->running_room, s->nrunning + 1, sizeof(j)))
+	if ((npick && !j->pick) ||
+	    grow(&s->running, &s->running_room, s->nrunning + 1, sizeof(void *)))
 		return ccr_error_nomem(err);
 	if (npick)
 		memcpy(j->pick, pick, npick * sizeof(*pick));
@@ -205,7 +206,7 @@ static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
 {
 	uint32_t lo = 0, hi = s->queued;
 
-	if (grow(&s->queue, &s->queue_room, s->queued + 1, sizeof(j)))
+	if (grow(&s->queue, &s->queue_room, s->queued + 1, sizeof(void *)))
 		return ccr_error_nomem(err);
 	j->state = SIM_PENDING;
 	j->eligible = s->now;
@@ -219,7 +220,7 @@ static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
 		else
 			lo = mid + 1;
 	}
-	memmove(s->queue + lo + 1, s->queue + lo, (s->queued - lo) * sizeof(j));
+	memmove(s->queue + lo + 1, s->queue + lo, (s->queued - lo) * sizeof(void *));
 	s->queue[lo] = j;
 	s->queued++;
 	s->queued_gpu += j->demand.gpus > 0;
@@ -308,7 +309,7 @@ static int score_all(struct sim *s, struct ccr_error *err)
 	for (uint32_t i = 0; !rc && c->score && i < s->queued; i++)
 		rc = c->score(c->state, s, s->queue[i], err);
 	if (!rc)
-		qsort_r(s->queue, s->queued, sizeof(*s->queue), by_priority, s);
+		qsort_r(s->queue, s->queued, sizeof(void *), by_priority, s);
 	return rc;
 }
 

@@ -248,7 +248,7 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	size_t i = 0;
 
 	memset(out, 0, sizeof(*out));
-	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name))
+	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name) != 0)
 		i++;
 	if (i == sizeof(models) / sizeof(models[0]))
 		return ccr_error_set(

@@ -26,14 +26,11 @@ struct sim_names *sim_names_new(void)
 
 void sim_names_free(struct sim_names *n)
 {
-	struct name *e, *tmp;
-
 	if (!n)
 		return;
-	HASH_ITER (hh, n->hash, e, tmp) {
-		HASH_DEL(n->hash, e);
-		free(e);
-	}
+	HASH_CLEAR(hh, n->hash);
+	for (uint32_t i = 0; i < n->count; i++)
+		free(n->by_number[i]);
 	free(n->by_number);
 	free(n);
 }

@@ -230,11 +230,11 @@ static uint32_t changes(struct sim_plan *p, const struct sim *s, uint32_t node, 
 	struct track *t = &p->track[node];
 	uint32_t n = 0;
 
+	*a = free_now(s, node);
 	if (!room(&p->change, &p->change_room, t->nrun + 2 * t->nbook, sizeof(*p->change))) {
 		p->failed = true;
 		return 0;
 	}
-	*a = free_now(s, node);
 	for (uint32_t i = 0; i < t->nrun; i++) {
 		sim_time end = t->run[i].to > s->now ? t->run[i].to : s->now + 1;
 

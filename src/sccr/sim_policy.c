@@ -226,15 +226,15 @@ static int count_ahead(struct scorer *c, struct sim *s, struct ccr_error *err)
 	uint32_t owners = (sim_names_count(c->workload->users) + 1) * c->cluster->parts;
 
 	if (s->queued > c->by_age_room) {
-		struct sim_job **p = realloc(c->by_age, 2 * s->queued * sizeof(*p));
+		struct sim_job **p = realloc(c->by_age, 2 * s->queued * sizeof(void *));
 
 		if (!p)
 			return ccr_error_nomem(err);
 		c->by_age = p;
 		c->by_age_room = 2 * s->queued;
 	}
-	memcpy(c->by_age, s->queue, s->queued * sizeof(*c->by_age));
-	qsort(c->by_age, s->queued, sizeof(*c->by_age), by_age);
+	memcpy(c->by_age, s->queue, s->queued * sizeof(void *));
+	qsort(c->by_age, s->queued, sizeof(void *), by_age);
 	memset(c->waiting, 0, owners * sizeof(*c->waiting));
 	for (uint32_t i = 0; i < s->queued; i++)
 		c->by_age[i]->ahead = c->waiting[owner(c, c->by_age[i])]++;

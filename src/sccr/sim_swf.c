@@ -23,7 +23,7 @@ int sim_swf_header(const char *text, const char *key, int64_t *value)
 
 	while (*text == ';' || isspace((unsigned char)*text))
 		text++;
-	if (strncasecmp(text, key, len) || text[len] != ':')
+	if (strncasecmp(text, key, len) != 0 || text[len] != ':')
 		return -1;
 	*value = strtoll(text + len + 1, &end, 10);
 	return end == text + len + 1 ? -1 : 0;

@@ -262,6 +262,7 @@ def test_light_dark_and_window(browser):
     assert narrow[0] <= 66000 <= narrow[1]
 
 
+@pytest.mark.slow
 def test_responsive_at_200_nodes_and_20000_jobs(chromium, sccr, tmp_path):
     cluster = tmp_path / "big.conf"
     cluster.write_text("NodeName=g[001-150] CPUs=64 RealMemory=512000 Gres=gpu:h100:4\n"

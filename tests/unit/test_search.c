@@ -42,7 +42,8 @@ static bool possible_at(const struct ccr_timeline *tl, const struct ccr_demand *
 			gpus += ccr_node_gpus(&tl->node[i], &least, d->total[0].type);
 		}
 		if (ok && units >= ccr_demand_units(d) && n >= (d->min_nodes ? d->min_nodes : 1) &&
-		    (!d->max_nodes || n <= d->max_nodes) && gpus >= d->total[0].count)
+		    (!d->max_nodes || n <= d->max_nodes) &&
+		    (!d->total[0].count || n <= d->total[0].count) && gpus >= d->total[0].count)
 			return true;
 	}
 	return false;
@@ -150,6 +151,27 @@ Test(search, a_share_is_what_the_demand_says)
 	cr_assert_eq(slot.share[1].a.gpus[0], 1);
 	cr_assert_eq(slot.share[1].a.cpus, 2, "one task takes a whole core");
 	cr_assert_eq(slot.share[1].a.mem, 4);
+	ccr_search_free(s);
+	ccr_timeline_free(tl);
+}
+
+Test(search, every_node_gives_a_gpu_of_the_total)
+{
+	struct ccr_node n[2];
+	struct ccr_demand d = {.units = 3, .unit = {.cpus = 1}, .total = {{CCR_GPU_ANY, 3}}};
+	struct ccr_timeline *tl;
+	struct ccr_search *s;
+	struct ccr_slot slot;
+
+	for (int i = 0; i < 2; i++)
+		n[i] = (struct ccr_node){
+		    .total = {.cpus = 2, .gpus = {4}}, .gpu_types = 1, .up = true};
+	cr_assert_eq(ccr_timeline_new(&tl, n, 2, NULL), 0);
+	cr_assert_eq(ccr_search_new(&s, 2, NULL), 0);
+	cr_assert_eq(ccr_search_earliest(s, tl, &d, 60, NULL, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.n, 2);
+	cr_assert_eq(slot.share[0].a.gpus[0], 2);
+	cr_assert_eq(slot.share[1].a.gpus[0], 1);
 	ccr_search_free(s);
 	ccr_timeline_free(tl);
 }
