@@ -88,7 +88,8 @@ static void fit_slot(struct context *c, const job_record_t *job, const part_reco
 
 	if (!slots || index >= count)
 		return;
-	/* what is kept is of the first QOS of a list, which need not be the one that it ran under */
+	/* what is kept is of the first QOS of a list, which need not be the one that it ran under
+	 */
 	if (qos != job->qos_ptr || qos != ccr_slurm_job_qos(job))
 		f->priority_qos = qos_points(c->rule, qos);
 	fit_tres(c, job, part, f);
