@@ -44,7 +44,6 @@ def test_kill9_loses_less_than_a_period(cluster):
             for n in (4, 9)}
     for job in cpus:
         c.wait_state(job)
-    waits = c.sbatch("sleep 600", user="lp", account="ml", nodes=2, exclusive=True)
     begun = {job: started(c, job) for job in cpus}
     short = c.sbatch("sleep 600", user="man", account="exp", ntasks=7, time=30)
     c.wait_state(short)
@@ -53,6 +52,7 @@ def test_kill9_loses_less_than_a_period(cluster):
     c.wait_state(short, "CANCELLED")
     ended = 7 * int(c.run("sacct", "-n", "-X", "-j", str(short), "-o", "ElapsedRaw").stdout)
     assert ended >= 7 * 3
+    waits = c.sbatch("sleep 600", user="lp", account="ml", nodes=2, exclusive=True)
     for _ in range(5):
         time.sleep(random.uniform(0.7, 2.2))
         c.wait_saved(waits)
