@@ -156,3 +156,5 @@ def test_names_of_users_making_hurt_nobody(cluster):
         assert "\033" not in said and f"Job {job} " in said
     assert str(odd) in explain(c, behind)[0]["ahead"]
     assert explain(c, odd)[0]["name"] == "?[31mred|bar"
+    c.run("scancel", odd, behind)
+    c.wait_for(lambda: not c.run("squeue", "-h", "-o", "%i").stdout.split(), what="an empty queue")
