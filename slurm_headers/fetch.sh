@@ -29,7 +29,7 @@ if [ -n "$suite" ]; then
 	# The same mirror's other release; security first: a security upload's source may be there only.
 	mirror=$(cat "$tmp/sources.list" "$tmp"/parts/* 2>/dev/null | tr ' \t' '\n\n' |
 		grep '^http.*/debian/*$' | head -n1)
-	mirror=${mirror:-http://deb.debian.org/debian}
+	[ -n "$mirror" ] || die "this machine's apt names no Debian mirror to ask for $suite"
 	rm -f "$tmp"/parts/*
 	printf 'deb-src %s-security %s-security main\ndeb-src %s %s main\n' \
 		"${mirror%/}" "$suite" "${mirror%/}" "$suite" >"$tmp/sources.list"

@@ -4,30 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of NAME= in a comma separated list of options, malloc'd; NULL if it is not there. */
-static char *option(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-		if (strncasecmp(p, name, n) == 0 && p[n] == '=')
-			return strndup(p + n + 1, strcspn(p + n + 1, ","));
-	}
-	return NULL;
-}
-
-/* The policy file: ccr_conf=PATH, else ccr.json beside slurm.conf. */
-static char *policy_path(void)
-{
-	char *given = option(slurm_conf.priority_params, "ccr_conf"), *beside, *path;
-
-	if (given)
-		return given;
-	beside = get_extra_conf_path("ccr.json");
-	path = beside ? strdup(beside) : NULL;
-	xfree(beside);
-	return path;
-}
+#include "slurm/policy_path.h"
 
 /*
  * PriorityCalcPeriod knows minutes only; ccr_calc_seconds=N lets a site (Aqua re-ranks every 60 s)
@@ -35,7 +12,7 @@ static char *policy_path(void)
  */
 static uint32_t period(void)
 {
-	char *given = option(slurm_conf.priority_params, "ccr_calc_seconds");
+	char *given = ccr_slurm_option("ccr_calc_seconds");
 	long s = given ? strtol(given, NULL, 10) : 0;
 
 	free(given);
@@ -113,7 +90,7 @@ bool ccr_settings_read(struct ccr_settings *s)
 			     xstrcmp(slurm_conf.site_factor_plugin, "site_factor/none") != 0;
 	s->debug = (slurm_conf.debug_flags & DEBUG_FLAG_PRIO) != 0;
 	s->slurm_uid = slurm_conf.slurm_user_id;
-	s->conf_path = policy_path();
+	s->conf_path = ccr_slurm_policy_path();
 	s->state_dir = strdup(slurm_conf.state_save_location ? slurm_conf.state_save_location : "");
 	if (!read_tres(s) || !s->conf_path || !s->state_dir) {
 		ccr_settings_free(s);

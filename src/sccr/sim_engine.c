@@ -463,18 +463,18 @@ int sim_run(struct sim *s, struct ccr_error *err)
 /* A job, those that wait for it, those that wait for them. */
 static void free_tree(struct sim_job *j)
 {
-	struct sim_job *todo = j;
+	struct sim_job *queue = j;
 
 	j->next = NULL;
-	while (todo) {
-		struct sim_job *x = todo, *w = x->waiting;
+	while (queue) {
+		struct sim_job *x = queue, *w = x->waiting;
 
-		todo = x->next;
+		queue = x->next;
 		while (w) {
 			struct sim_job *next = w->next;
 
-			w->next = todo;
-			todo = w;
+			w->next = queue;
+			queue = w;
 			w = next;
 		}
 		free(x->pick);

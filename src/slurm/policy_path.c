@@ -6,15 +6,24 @@
 
 #include "slurm/compat.h"
 
-char *ccr_slurm_policy_path(void)
+char *ccr_slurm_option(const char *name)
 {
-	static const char name[] = "ccr_conf=";
-	char *beside, *path;
+	size_t n = strlen(name);
 
 	for (const char *p = slurm_conf.priority_params; p && *p;
-	     p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-		if (!strncasecmp(p, name, sizeof(name) - 1))
-			return strndup(p + sizeof(name) - 1, strcspn(p + sizeof(name) - 1, ","));
+	     p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (!strncasecmp(p, name, n) && p[n] == '=')
+			return strndup(p + n + 1, strcspn(p + n + 1, ","));
+	}
+	return NULL;
+}
+
+char *ccr_slurm_policy_path(void)
+{
+	char *given = ccr_slurm_option("ccr_conf"), *beside, *path;
+
+	if (given)
+		return given;
 	beside = get_extra_conf_path("ccr.json");
 	path = beside ? strdup(beside) : NULL;
 	xfree(beside);

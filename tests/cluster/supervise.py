@@ -34,11 +34,11 @@ def descendants(root):
             except (OSError, IndexError, ValueError):
                 continue  # it ended meanwhile
             children.setdefault(parent, []).append(int(entry))
-    found, todo = [], [root]
-    while todo:
-        below = children.get(todo.pop(), [])
+    found, left = [], [root]
+    while left:
+        below = children.get(left.pop(), [])
         found += below
-        todo += below
+        left += below
     return found
 
 
