@@ -66,7 +66,7 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		double p = i == CCR_COL_SITE ? factor[i] : rule->weight[i] * factor[i];
 
-		/* a column alone can fill the range: more would only drown the others in rounding */
+		/* more than the range would only drown the others in rounding */
 		p = clamp(p, -POINTS_MAX, POINTS_MAX);
 		/* SITE is an integer on the wire */
 		out->points[i] = rule->whole || i == CCR_COL_SITE ? ccr_score_round(p) : p;

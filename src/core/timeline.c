@@ -24,12 +24,17 @@ static int check_node(const struct ccr_node *node, uint32_t i, struct ccr_error 
 	return 0;
 }
 
+static bool same_amount(const struct ccr_amount *a, const struct ccr_amount *b)
+{
+	return a->mem == b->mem && a->cpus == b->cpus && !memcmp(a->gpus, b->gpus, sizeof(a->gpus));
+}
+
 /* Nodes of a cluster come in rows of equals. */
 static void set_kinds(struct ccr_timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->n; i++) {
 		const struct ccr_node *a = &tl->node[i], *b = i ? &tl->node[i - 1] : a;
-		bool equal = i && !memcmp(&a->total, &b->total, sizeof(a->total)) &&
+		bool equal = i && same_amount(&a->total, &b->total) &&
 			     a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
 			     !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type));
 
