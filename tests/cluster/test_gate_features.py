@@ -212,6 +212,7 @@ def test_reconfigure_and_kill_lose_no_job(cluster):
     cluster.reconfigure()
     time.sleep(2)
     wait_booked(cluster, job)
+    cluster.wait_saved(job)  # what slurmctld has not written yet, nobody can keep
     cluster.end("slurmctld", signal.SIGKILL)
     cluster.start_slurmctld()
     assert cluster.states(*held) == ["RUNNING"] * 3
