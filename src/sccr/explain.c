@@ -87,6 +87,40 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 	}
 }
 
+/*
+ * The job's eligible_time, where the AGE column is made of nothing else: the column's factor is
+ * known, and so is the line that it lies on. Seconds; -1 where it cannot be told.
+ */
+static double eligible_time(const struct explain *x)
+{
+	struct ccr_policy_spec spec, age = {0};
+	struct ccr_policy *policy = NULL;
+	double var[CCR_VAR_COUNT] = {0}, none[CCR_COLUMNS], hour[CCR_COLUMNS], found = -1;
+	unsigned faults[CCR_COLUMNS] = {0};
+	bool alone = true;
+
+	if (!x->config || !x->job->terms.found || x->job->terms.by_hand ||
+	    !(x->queue->weight[CCR_COL_AGE] > 0))
+		return -1;
+	ccr_config_policy_spec(x->config, &spec);
+	age.constants = spec.constants;
+	age.n_constants = spec.n_constants;
+	age.expr[CCR_COL_AGE] = spec.expr[CCR_COL_AGE];
+	if (ccr_policy_compile(&age, &policy, NULL))
+		return -1;
+	for (int v = 0; v < CCR_VAR_COUNT; v++)
+		alone = alone &&
+			ccr_policy_uses(policy, (enum ccr_var)v) == (v == CCR_VAR_ELIGIBLE_TIME);
+	ccr_policy_eval(policy, var, none, faults);
+	var[CCR_VAR_ELIGIBLE_TIME] = 3600;
+	ccr_policy_eval(policy, var, hour, faults);
+	if (alone && hour[CCR_COL_AGE] > none[CCR_COL_AGE])
+		found = 3600 * (x->job->terms.factor[CCR_COL_AGE] - none[CCR_COL_AGE]) /
+			(hour[CCR_COL_AGE] - none[CCR_COL_AGE]);
+	ccr_policy_free(policy);
+	return found;
+}
+
 static int explain_row(struct explain *x, const struct live_usage *usage, bool json,
 		       struct ccr_error *err)
 {
@@ -95,6 +129,7 @@ static int explain_row(struct explain *x, const struct live_usage *usage, bool j
 	if (rc)
 		return rc;
 	find_group(x, usage);
+	x->eligible_s = eligible_time(x);
 	explain_plan(x);
 	if (json)
 		explain_print_json(x, stdout);

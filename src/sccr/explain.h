@@ -28,8 +28,9 @@ struct explain {
 	const struct ccr_ledger *ledger; /* NULL: not to be read by this user */
 	const struct ccr_group *group;	 /* NULL: none, or not known */
 	bool usage_known;
-	double usage;	 /* percent */
-	size_t rank, of; /* in its partition, among the pending; 0 where it is not pending */
+	double eligible_s; /* eligible_time; below 0: the policy does not tell it */
+	double usage;	   /* percent */
+	size_t rank, of;   /* in its partition, among the pending; 0 where it is not pending */
 	const struct queue_job **ahead;
 	size_t n_ahead;
 	enum explain_plan plan;

@@ -154,6 +154,12 @@ static void print_terms(const struct explain *x, FILE *out)
 			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i],
 				x->queue->weight[i], t->points[i], expr ? expr : "");
 	}
+	if (x->eligible_s >= 0)
+		fprintf(out,
+			"    (eligible for %ld:%02ld:%02ld: the time for which it lacked nothing "
+			"but resources)\n",
+			(long)x->eligible_s / 3600, (long)x->eligible_s / 60 % 60,
+			(long)x->eligible_s % 60);
 	if (t->tres[0])
 		fprintf(out, "    %-10s %s\n", "TRES", t->tres);
 	if (t->nice != 0)
@@ -316,6 +322,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 				x->queue->weight[i], x->job->terms.points[i]);
 		fprintf(out, "}, \"nice\": %.0f", x->job->terms.nice);
 	}
+	if (x->eligible_s >= 0)
+		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);
 	if (x->group) {
 		json_text(out, "group", x->group->name);
 		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,

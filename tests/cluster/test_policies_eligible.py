@@ -1,4 +1,6 @@
 """Eligible time as PBS has it, on running daemons: what accrues, what does not, what it survives."""
+import json
+import os
 import time
 
 import pytest
@@ -133,3 +135,13 @@ def test_a_damaged_state_is_set_aside_and_slurmctld_goes_on(cluster):
     assert c.log_grep("eligible times: .*ccr_eligible.json:1:")
     with open(f"{c.root}/state/ccr_eligible.json.damaged") as text:
         assert text.read().endswith("[[1,")
+
+
+def test_explain_tells_it(cluster):
+    c = cluster
+    job = c.sbatch("true", user="games", cpus_per_task=4)
+    at_least(c, job, 3)
+    sccr = os.path.join(c.build, "src", "sccr", "sccr")
+    said = json.loads(c.run(sccr, "explain", "--json", job).stdout)[0]
+    assert abs(said["eligible_time"] - eligible(c, job)) <= 5
+    assert "eligible for 0:00:" in c.run(sccr, "explain", job).stdout
