@@ -5,11 +5,13 @@
  * the plugin takes. Weights come from slurm.conf, where one is found.
  */
 #include <getopt.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -210,6 +212,19 @@ static void print_all(const struct check *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* slurmctld takes no file that others than root and SlurmUser can write: said before it refuses. */
+static void warn_of_owner(const struct check *c, const char *policy)
+{
+	const char *user = c->conf_path ? sim_cluster_setting(&c->slurm, "SlurmUser") : NULL;
+	const struct passwd *pw = user ? getpwnam(user) : NULL;
+	struct ccr_error err;
+	struct stat st;
+
+	if (stat(policy, &st) == 0 &&
+	    ccr_config_check_owner(&st, policy, pw ? pw->pw_uid : 0, &err))
+		fprintf(stderr, "warning: slurmctld would refuse it: %s\n", err.text);
+}
+
 static int check(const char *policy, const char *conf, bool quiet)
 {
 	struct ccr_config_options options = {.year = sccr_this_year()};
@@ -229,6 +244,7 @@ static int check(const char *policy, const char *conf, bool quiet)
 	} else if (!quiet) {
 		print_all(&c);
 	}
+	warn_of_owner(&c, policy);
 	for (size_t i = 0; i < config->n_warnings; i++)
 		fprintf(stderr, "warning: %s\n", config->warnings[i].text);
 	sim_cluster_free(&c.slurm);

@@ -90,6 +90,14 @@ def test_every_command_has_help(command):
     assert "\033" not in done.stdout
 
 
+def test_check_warns_of_a_file_that_slurmctld_would_refuse(tmp_path):
+    policy = tmp_path / "p.json"
+    policy.write_text('{"version": 1, "preset": "ccr"}')
+    policy.chmod(0o666)
+    done = sccr("check", policy)
+    assert done.returncode == 0 and "slurmctld would refuse it" in done.stderr
+
+
 def test_check_prints_every_example():
     for name in sorted(os.listdir(os.path.join(REPO, "examples"))):
         if name.endswith(".json"):
