@@ -219,9 +219,10 @@ def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/s
         argv += ["-k", pattern]
     code, text = run(name, *argv, timeout=4500)
     suite.junit(result)
+    explained = code in (0, 5) or (code == 1 and suite.failed)  # 5: nothing was selected
     if suite.failed:
         second_run(suite, name, argv, result)
-    if code not in (0, 5) and not suite.failed:  # 5: nothing was selected
+    if not explained:  # it broke off, or could not begin
         suite.case("pytest", text)
     return suite
 
