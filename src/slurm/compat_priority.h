@@ -185,17 +185,6 @@ bool ccr_slurm_request_wants(const ccr_slurm_request_t *request, const job_recor
 /* May uid see the job, by PrivateData, operators, coordinators and MCS? Job R. */
 bool ccr_slurm_may_see(const job_record_t *job, uid_t uid);
 
-/* An empty list of rows that owns what it holds: what get_priority_factors_list returns. */
-ccr_slurm_list_t *ccr_slurm_rows_create(void);
-
-/*
- * Appends a copy: the job in that partition under that QOS (NULL: none) with those factors. A job
- * whose priority was set by hand, or one without factors, gets its priority alone; a held one
- * among these (priority 0) gets no row, as slurmctld cannot send it.
- */
-void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
-			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors);
-
 /* --- limits ----------------------------------------------------------------------------------- */
 
 /*

@@ -109,7 +109,7 @@ def compare(c):
     c.run("scontrol", "setdebugflags", "-Priority")
     assert len(kept) == len(fresh)
     wrong = [(a, b) for a, b in zip(kept, fresh) if not same(a, b)]
-    assert not wrong, wrong[:5]
+    assert not wrong, "\n".join(f"{'|'.join(a)} but anew {'|'.join(b)}" for a, b in wrong[:5])
     assert len(squeue) == len(fresh_squeue)
     assert [job for job in squeue if abs(fresh_squeue[job] - squeue[job]) > GOES_ON] == []
 
