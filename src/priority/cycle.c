@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/remind.h"
 #include "priority/duties.h"
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
@@ -121,8 +122,17 @@ struct scoring {
 	struct ccr_score_rule rule;
 	unsigned *faults;
 	bool incr;
-	unsigned n_anew, n_same; /* jobs, this time */
+	unsigned n_anew, n_same;   /* jobs, this time */
+	unsigned n_above, n_below; /* scores that a priority cannot hold */
 };
+
+static void count_cut(struct scoring *c, bool cut, uint32_t priority)
+{
+	if (cut && priority == 1)
+		c->n_below++;
+	else if (cut)
+		c->n_above++;
+}
 
 /* A job of which nothing is known. False: out of memory. */
 static bool score_anew(struct scoring *c, struct ccr_kept_row *row)
@@ -138,6 +148,7 @@ static bool score_anew(struct scoring *c, struct ccr_kept_row *row)
 	ccr_scored_lsf(c->sources->lsf, &s, &arena, false);
 	ccr_scored_compute(c->engine->cycle, &c->rule, &settings, &s, &arena, c->faults);
 	priority = ccr_scored_store(c->sources, &s, &arena, job);
+	count_cut(c, s.score.cut, s.score.priority);
 	if (!c->incr || job->priority < priority)
 		job->priority = priority;
 	ccr_kept_note(c->sources, &s, &arena, row);
@@ -177,6 +188,7 @@ static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 		c->n_same++;
 		if (ccr_kept_score(c->sources, c->engine->cycle, &c->rule, &row[i], c->faults))
 			late[n_late++] = &row[i];
+		count_cut(c, row[i].cut, row[i].priority);
 		if (n_late == STORED_AT_ONCE)
 			while (n_late)
 				ccr_kept_store(late[--n_late]);
@@ -197,6 +209,22 @@ static void report(const unsigned *faults)
 			      "count 0 there",
 			      ccr_column_name(i), faults[i]);
 	}
+}
+
+/* Jobs whose order the policy does not decide any more. */
+static void report_cut(const struct scoring *c, time_t now)
+{
+	static struct ccr_remind above, below; /* this thread's alone */
+
+	if (ccr_remind(&above, c->n_above, now))
+		error("priority/ccr: %u of %u jobs score above %u, the largest priority that there "
+		      "is, and tie there: lower the PriorityWeights of slurm.conf or the "
+		      "policy's base",
+		      c->n_above, c->n_anew + c->n_same, UINT32_MAX);
+	if (ccr_remind(&below, c->n_below, now))
+		info("priority/ccr: warning: %u of %u jobs score below 1 and tie there: raise the "
+		     "policy's base",
+		     c->n_below, c->n_anew + c->n_same);
 }
 
 /* DebugFlags=Priority: afterwards, as writing a long log under the job lock stops the cluster. */
@@ -289,8 +317,10 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	}
 	ccr_duties_unlock();
 	unlock_slurmctld(s);
-	if (scoring)
+	if (scoring) {
 		debug("priority/ccr: %u jobs scored anew, %u as they were", how.n_anew, how.n_same);
+		report_cut(&how, now);
+	}
 }
 
 static void cycle(time_t now, bool scoring)

@@ -391,6 +391,7 @@ bool ccr_kept_score(const struct ccr_sources *sources, struct ccr_policy *policy
 	for (int i = 0; i < row->n_slots; i++)
 		store = store || row->slot[i].priority != row->slot[i].stored;
 	row->priority = s.score.priority;
+	row->cut = s.score.cut;
 	row->changed = 0;
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		if (row->points[i] != s.score.points[i]) {

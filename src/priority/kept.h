@@ -52,6 +52,7 @@ struct ccr_kept_row {
 	uint32_t present; /* the record's priority, at this walk */
 	uint32_t priority;
 	unsigned changed; /* columns to be stored, a bit each */
+	bool cut;	  /* see struct ccr_score; of this cycle */
 	int n_slots;
 	uint64_t in[CCR_KEPT_INPUTS];
 	double request[CCR_KEPT_REQUEST]; /* variables that the inputs alone decide */
