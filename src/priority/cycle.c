@@ -112,9 +112,9 @@ static void fetch_parts(const job_record_t *job)
 	}
 }
 
-#define FETCH_AHEAD    12
-#define PARTS_AHEAD    6
-#define STORED_AT_ONCE 16
+#define FETCH_AHEAD  12
+#define PARTS_AHEAD  6
+#define STORED_LATER 16
 
 struct scoring {
 	struct ccr_engine *engine;
@@ -164,12 +164,12 @@ static bool is_new(const struct ccr_kept_row *row)
 
 /*
  * All rows in their order: LSF's places depend on it. What there is to store of the jobs that are
- * as they were is gathered for a while, so that their records are there when they are written to.
+ * as they were waits for a while, so that their records are there when they are written to.
  */
 static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 {
-	struct ccr_kept_row *late[STORED_AT_ONCE];
-	size_t n_late = 0;
+	struct ccr_kept_row *late[STORED_LATER];
+	size_t n_late = 0, n_stored = 0;
 	bool failed = false;
 
 	if (settings.debug)
@@ -179,6 +179,8 @@ static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 			fetch(row[i + FETCH_AHEAD].job);
 		if (i + PARTS_AHEAD < n && is_new(&row[i + PARTS_AHEAD]))
 			fetch_parts(row[i + PARTS_AHEAD].job);
+		if (i + PARTS_AHEAD < n && row[i + PARTS_AHEAD].slot)
+			ccr_kept_fetch_slots(&row[i + PARTS_AHEAD]);
 		if (!row[i].scored)
 			continue;
 		if (!row[i].same) {
@@ -186,15 +188,15 @@ static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 			continue;
 		}
 		c->n_same++;
-		if (ccr_kept_score(c->sources, c->engine->cycle, &c->rule, &row[i], c->faults))
-			late[n_late++] = &row[i];
+		if (ccr_kept_score(c->sources, c->engine->cycle, &c->rule, &row[i], c->faults)) {
+			if (n_late - n_stored == STORED_LATER)
+				ccr_kept_store(late[n_stored++ % STORED_LATER]);
+			late[n_late++ % STORED_LATER] = &row[i];
+		}
 		count_cut(c, row[i].cut, row[i].priority);
-		if (n_late == STORED_AT_ONCE)
-			while (n_late)
-				ccr_kept_store(late[--n_late]);
 	}
-	while (n_late)
-		ccr_kept_store(late[--n_late]);
+	while (n_stored < n_late)
+		ccr_kept_store(late[n_stored++ % STORED_LATER]);
 	if (failed)
 		error("priority/ccr: out of memory, not all jobs are scored this time");
 	if (c->n_anew || c->n_same)

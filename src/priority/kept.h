@@ -85,6 +85,15 @@ void ccr_kept_touch(uint32_t job_id);
  */
 bool ccr_kept_score(const struct ccr_sources *sources, struct ccr_policy *policy,
 		    const struct ccr_score_rule *rule, struct ccr_kept_row *row, unsigned *faults);
+/* Asks for the slots of a row that is soon to be brought up to date. */
+static inline void ccr_kept_fetch_slots(const struct ccr_kept_row *row)
+{
+	const char *slots = (const char *)row->slot;
+
+	for (size_t at = 0; at < (size_t)row->n_slots * sizeof(*row->slot) && at < 512; at += 64)
+		__builtin_prefetch(slots + at, 1);
+}
+
 /* Stores what ccr_kept_score() changed. Job W. */
 void ccr_kept_store(struct ccr_kept_row *row);
 
