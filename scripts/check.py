@@ -183,13 +183,16 @@ def slurm_version(*slurmctld):
 
 
 def second_run(suite, name, argv, result):
-    """Tests of real daemons on a busy machine can miss a moment. What failed runs once more, by
-    itself; what fails then has failed. The others are named: none passes unseen."""
+    """Tests of real daemons on a busy machine can miss a moment. What failed runs once more, with
+    the rest of its file, as tests of one cluster may build on each other; what fails then has
+    failed. The others are named: none passes unseen."""
     first = suite.failed
-    again = [a for a in argv if not a.startswith("--junitxml=")]
+    again = [a for a in argv[:-1] if not a.startswith("--junitxml=")]
     again[again.index(WORKERS)] = "2"
+    files = sorted({test.split(".test_")[0].replace(".", "/") + "/test_" +
+                    test.split(".test_")[1] + ".py" for test, _ in first})
     suite.failed = []
-    run(name + "-again", *again, "--lf", f"--junitxml={result}.again", timeout=1800)
+    run(name + "-again", *again, f"--junitxml={result}.again", *files, timeout=1800)
     twice = Suite(name)
     if not twice.junit(result + ".again"):
         suite.failed = first
@@ -212,11 +215,13 @@ def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/s
     result = os.path.join(LOG, name + ".xml")
     argv = [*prefix, "env", f"CCR_BUILD_DIR={folder}", "PYTHONDONTWRITEBYTECODE=1",
             "/usr/bin/python3", "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
-            f"--junitxml={result}", "-o", f"cache_dir={LOG}/{name}.cache", tests]
+            # the tests of a file share a cluster, and some build on what those before them did
+            "--dist", "loadfile", f"--junitxml={result}", "-p", "no:cacheprovider"]
     if quick:
         argv += ["-m", "not slow"]
     if pattern:
         argv += ["-k", pattern]
+    argv.append(tests)
     code, text = run(name, *argv, timeout=4500)
     suite.junit(result)
     explained = code in (0, 5) or (code == 1 and suite.failed)  # 5: nothing was selected
