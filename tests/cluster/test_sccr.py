@@ -40,6 +40,14 @@ def explain(c, job, *args, **more):
     return json.loads(sccr(c, "explain", "--json", *args, str(job), **more).stdout)
 
 
+def wait_offers(c, job, n):
+    """{what: amount} of the smaller requests that are offered, once they are n."""
+    def offers():
+        return {s["what"]: s["amount"] for s in explain(c, job)[0].get("could_start_with", [])}
+    c.wait_for(lambda: len(offers()) == n, what=lambda: f"{n} offers, not {offers()}")
+    return offers()
+
+
 def test_the_total_is_squeues_number_and_the_terms_add_up(cluster):
     c = cluster
     job = c.sbatch("true", user="games", account="b", partition="off", nodes=2, nice=7)
@@ -78,15 +86,44 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="a refusal")
     x, b = explain(c, long_one)[0], explain(c, top)[0]
     assert x["would_delay"] == top and x["booked"] == b["booked"]
-    said = sccr(c, "explain", long_one).stdout
-    minutes = int(said.split("time limit of at most ")[1].split()[0])
+    minutes = wait_offers(c, long_one, 1)["minutes"]
     assert 25 <= minutes <= 30
+    assert f"start at once with {minutes} minutes instead of 120.\n" in sccr(
+        c, "explain", long_one).stdout
     # tested, not guessed: with that limit it starts, one that is longer does not
     c.update(JobId=long_one, TimeLimit=minutes + 5)
     c.reconfigure()
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="still refused")
     c.update(JobId=long_one, TimeLimit=minutes)
     c.wait_state(long_one)
+
+
+def test_a_smaller_request_is_tested_against_the_plan(cluster):
+    """What explain offers starts, one more of it does not, and the booking stays where it is."""
+    c = cluster
+    for node, minutes in (("n1", 60), ("n2", 120)):
+        c.wait_state(c.sbatch("sleep 300", user="man", account="rest", gres="gpu:1", nodes=1,
+                              nodelist=node, cpus_per_task=2, time=minutes))
+    # three GPUs and six CPUs of each node are free; n1 as a whole is top's in an hour
+    top = c.sbatch("sleep 30", user="games", account="b", gres="gpu:4", nodes=1, time=600,
+                   nice=-1000)
+    assert wait_offers(c, top, 1) == {"GPUs": 3}
+    start = explain(c, top)[0]["booked"]
+    lower = {"user": "lp", "account": "rest", "time": 600}
+    wide = c.sbatch("sleep 300", gres="gpu:3", nodes=2, **lower)
+    offers = wait_offers(c, wide, 2)
+    assert offers["nodes"] == 1 and 50 <= offers["minutes"] < 60
+    tall = c.sbatch("sleep 300", gres="gpu:1", nodes=1, cpus_per_task=8, **lower)
+    assert wait_offers(c, tall, 1) == {"CPUs": 6}
+    assert "start at once with 6 CPUs instead of 8.\n" in sccr(c, "explain", tall).stdout
+    more = c.sbatch("sleep 300", gres="gpu:1", nodes=1, cpus_per_task=7, **lower)
+    assert wait_offers(c, more, 1) == {"CPUs": 6}
+    c.wait_state(c.sbatch("sleep 1", gres="gpu:1", nodes=1, cpus_per_task=6, **lower),
+                 "COMPLETED")
+    c.wait_state(c.sbatch("sleep 300", gres="gpu:3", nodes=1, **lower))
+    assert explain(c, top)[0]["booked"] == start
+    # nothing of n2 is left: no smaller request would do but a short one on n1
+    assert set(wait_offers(c, tall, 0)) == set()
 
 
 def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
