@@ -278,6 +278,8 @@ void explain_print(const struct explain *x, FILE *out)
 		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
 			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
 	fputs(".\n", out);
+	if (x->ended)
+		ended_print(x->ended, out);
 	if (x->rank)
 		print_rank(x, out);
 	print_terms(x, out);
@@ -377,6 +379,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 		if (x->usage_known)
 			fprintf(out, ", \"usage\": %.10g", x->usage);
 	}
+	if (x->ended)
+		ended_print_json(x->ended, out);
 	json_text(out, "plan", plans[x->plan]);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)

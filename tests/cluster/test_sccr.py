@@ -144,6 +144,61 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     assert sccr(c, "explain", check=False).returncode == 2
 
 
+def test_how_a_job_ended(cluster):
+    c = cluster
+    failed = c.sbatch("exit 3", user="games", account="b", time=5)
+    killed = c.sbatch("kill -9 $$", user="games", account="b", time=5)
+    fine = c.sbatch("true", user="games", account="b", time=5)
+    never = c.sbatch("true", user="games", account="b", hold=True)
+    array = c.sbatch("exit $SLURM_ARRAY_TASK_ID", user="games", account="b", array="0-1", time=5)
+    runs = c.sbatch("sleep 300", user="games", account="b", job_name="x ExitCode=9:9")
+    for job, state in ((failed, "FAILED"), (killed, "FAILED"), (fine, "COMPLETED"),
+                       (runs, "RUNNING")):
+        c.wait_state(job, state)
+    c.run("scancel", runs, never)
+    c.wait_state(runs, "CANCELLED")
+    c.wait_for(lambda: {j["JobState"] for j in c.jobs(array)} == {"FAILED", "COMPLETED"},
+               what="the array's end")
+    said = {j: sccr(c, "explain", j).stdout for j in (failed, killed, fine, runs, never)}
+    assert "It failed with the exit code 3 after 00:00:0" in said[failed]
+    assert "of a time limit of 5:00 (NonZeroExitCode).\n" in said[failed]
+    assert "It was ended by signal 9 (Killed) after" in said[killed]
+    assert "It ended by itself and well after" in said[fine]
+    assert "It was cancelled after 00:00:" in said[runs] and "slurmctld does not tell" in said[runs]
+    assert "It was cancelled before it started" in said[never]
+    x = explain(c, failed)[0]
+    assert (x["exit_code"], x["signal"], x["reason"]) == (3, 0, "NonZeroExitCode")
+    assert x["started"] <= x["ended"] and x["plan"] == "none"
+    assert {t["job"]: t["exit_code"] for t in explain(c, array)} == {f"{array}_0": 0,
+                                                                     f"{array}_1": 1}
+
+
+def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
+    c = make_cluster(nodes=1, dbd=True, accounts={"phys": {"users": ["games"]}})
+    job = c.sbatch("sleep 300", user="games", account="phys", time=5, job_name="a|b")
+    failed = c.sbatch("exit 3", user="games", account="phys", time=5)
+    c.wait_state(job)
+    c.run("scancel", job)
+    c.wait_state(job, "CANCELLED")
+    c.wait_state(failed, "FAILED")
+    # slurmdbd is told a little later
+    c.wait_for(lambda: "cancelled by root after" in sccr(c, "explain", job).stdout, 60,
+               what="who it was")
+    c.wait_for(lambda: "FAILED" in c.run("sacct", "-n", "-j", failed, "-o", "State").stdout, 60,
+               what="the database to know")
+    c.stop_slurmctld()
+    for name in os.listdir(os.path.join(c.root, "state")):
+        if name.startswith("job_state"):
+            os.unlink(os.path.join(c.root, "state", name))
+    c.start_slurmctld()
+    assert not c.run("squeue", "-h", "-t", "all").stdout
+    said = sccr(c, "explain", job).stdout
+    assert f"Job {job} (a|b) of games, account phys, partition p: CANCELLED on n1 since " in said
+    assert "from the database" in said and "cancelled by root after" in said
+    assert explain(c, failed)[0]["exit_code"] == 3
+    assert sccr(c, "explain", 999, check=False).returncode == 1
+
+
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):
     c = cluster
     block = c.sbatch("sleep 300", user="man", account="rest", nodes=2, exclusive=True, time=60)
