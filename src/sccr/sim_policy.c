@@ -210,7 +210,8 @@ static int by_age(const void *a, const void *b)
 
 	if (x->submit != y->submit)
 		return x->submit < y->submit ? -1 : 1;
-	return x->serial < y->serial ? -1 : 1;
+	return x->serial != y->serial ? (x->serial < y->serial ? -1 : 1)
+				      : (x->home < y->home ? -1 : x->home > y->home);
 }
 
 static uint32_t owner(const struct scorer *c, const struct sim_job *j)
@@ -270,6 +271,16 @@ static void started(void *state, struct sim *s, struct sim_job *j)
 
 	(void)s;
 	c->running[o]++;
+	if (c->waiting[o])
+		c->waiting[o]--;
+}
+
+static void withdrawn(void *state, struct sim *s, const struct sim_job *j)
+{
+	struct scorer *c = state;
+	uint32_t o = owner(c, j);
+
+	(void)s;
 	if (c->waiting[o])
 		c->waiting[o]--;
 }
@@ -555,6 +566,7 @@ int sim_policy_scorer(const struct sim_policy *p, const struct sim_cluster *cl,
 	out->tick = tick;
 	out->started = started;
 	out->ended = ended;
+	out->withdrawn = withdrawn;
 	c->policy = p;
 	c->cluster = cl;
 	c->workload = w;
