@@ -303,6 +303,25 @@ def test_the_group_that_used_less_goes_first(sccr, tmp_path):
     assert when["late-a"] == 7200
 
 
+USED = "id,submit,runtime,limit,cpus,account,qos\nx,0,7200,7200,1,a,gold\ny,0,7200,7200,1,b,gold\n" \
+       "one,60,600,600,2,b,gold\ntwo,120,600,600,2,a,silver\n"
+
+
+@pytest.mark.parametrize("expression, groups, first", [
+    ('"qos": "100 - qos_usage"', "{}", "two"),
+    ('"qos": "qos_usage"', "{}", "one"),
+    # shares of the file come before targets; a group without any counts 1
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 10, "shares": 9}, "b": {"target": 90}}', "two"),
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 10}, "b": {"target": 90}}', "one"),
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 90}, "b": {"target": 10}}', "two")])
+def test_variables_are_those_of_the_plugin(sccr, tmp_path, expression, groups, first):
+    conf = write(tmp_path, "NodeName=n[1-2] CPUs=1\nPriorityWeightQOS=1000\nPriorityWeightFairshare=1000\n"
+                 "PartitionName=p Nodes=ALL Default=YES\n", "conf")
+    policy = write(tmp_path, f'{{"version": 1, "policy": {{{expression}}}, "groups": {groups}}}', "p.json")
+    when, _, _ = starts(sccr, tmp_path, USED, "-c", conf, "-p", policy, "-d", "0")
+    assert min(("one", "two"), key=when.get) == first
+
+
 def test_partitions_tiers_and_their_limits(sccr, tmp_path):
     cluster = write(tmp_path, "NodeName=n[1-2] CPUs=1\nPartitionName=low Nodes=n1 Default=YES DefaultTime=1 MaxTime=2\n"
                     "PartitionName=high Nodes=n1 PriorityTier=10\nPartitionName=other Nodes=n2\n", "c.conf")
