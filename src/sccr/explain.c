@@ -200,8 +200,9 @@ static struct ccr_ledger *load_ledger(void)
 {
 	struct ccr_ledger *ledger = NULL;
 	char *path = NULL;
+	uid_t user;
 
-	if (live_ledger_path(&path, NULL) == CCR_OK && access(path, R_OK) == 0 &&
+	if (live_ledger_path(&path, &user, NULL) == CCR_OK && access(path, R_OK) == 0 &&
 	    ccr_ledger_read(path, time(NULL), NULL, &ledger, NULL) == CCR_OK)
 		ccr_ledger_roll_up(ledger);
 	free(path);
