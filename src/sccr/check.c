@@ -5,13 +5,12 @@
  * the plugin takes. Weights come from slurm.conf, where one is found.
  */
 #include <getopt.h>
-#include <pwd.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -212,17 +211,19 @@ static void print_all(const struct check *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* slurmctld takes no file that others than root and SlurmUser can write: said before it refuses. */
-static void warn_of_owner(const struct check *c, const char *policy)
+/*
+ * slurmctld takes no policy that others than root and SlurmUser can write: said before it refuses.
+ * It does take such a ledger, as usage must not be lost.
+ */
+static void warn_of_owners(const struct check *c, const char *policy)
 {
-	const char *user = c->conf_path ? sim_cluster_setting(&c->slurm, "SlurmUser") : NULL;
-	const struct passwd *pw = user ? getpwnam(user) : NULL;
-	struct ccr_error err;
-	struct stat st;
+	const char *state = sim_cluster_setting(&c->slurm, "StateSaveLocation");
+	uid_t user = sccr_slurm_user(&c->slurm);
+	char path[PATH_MAX];
 
-	if (stat(policy, &st) == 0 &&
-	    ccr_config_check_owner(&st, policy, pw ? pw->pw_uid : 0, &err))
-		fprintf(stderr, "warning: slurmctld would refuse it: %s\n", err.text);
+	sccr_warn_of_owner(policy, user, "slurmctld would refuse it: ");
+	if (state && snprintf(path, sizeof(path), "%s/ccr_usage.json", state) < PATH_MAX)
+		sccr_warn_of_owner(path, user, "slurmctld uses it all the same: ");
 }
 
 static int check(const char *policy, const char *conf, bool quiet)
@@ -244,7 +245,7 @@ static int check(const char *policy, const char *conf, bool quiet)
 	} else if (!quiet) {
 		print_all(&c);
 	}
-	warn_of_owner(&c, policy);
+	warn_of_owners(&c, policy);
 	for (size_t i = 0; i < config->n_warnings; i++)
 		fprintf(stderr, "warning: %s\n", config->warnings[i].text);
 	sim_cluster_free(&c.slurm);

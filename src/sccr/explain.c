@@ -121,13 +121,24 @@ static double eligible_time(const struct explain *x)
 	return found;
 }
 
-static int explain_row(struct explain *x, const struct live_usage *usage, bool json,
-		       struct ccr_error *err)
+static int explain_row(struct explain *x, const struct live_usage *usage,
+		       const struct ended_source *past, bool json, struct ccr_error *err)
 {
+	const struct queue_job *j = x->job;
+	struct ended ended = {.state = j->state,
+			      .limit = j->limit,
+			      .reason = j->reason,
+			      /* slurmctld gives one that never started a start */
+			      .start = j->nodes[0] ? queue_time(j->start) : -1,
+			      .end = queue_time(j->end)};
 	int rc = rank(x, err);
 
 	if (rc)
 		return rc;
+	if (ended_state(j->state)) {
+		ended_find(past, j->id, j->number, &ended);
+		x->ended = &ended;
+	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
 	explain_plan(x);
@@ -137,6 +148,7 @@ static int explain_row(struct explain *x, const struct live_usage *usage, bool j
 		explain_print(x, stdout);
 	free(x->ahead);
 	x->ahead = NULL;
+	x->ended = NULL;
 	return CCR_OK;
 }
 
@@ -144,6 +156,8 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 		       const struct ccr_ledger *ledger, const struct live_usage *usage,
 		       const char *asked, bool json, struct ccr_error *err)
 {
+	struct ended_source past = {0};
+	bool asked_past = false;
 	size_t found = 0;
 	int rc = CCR_OK;
 
@@ -160,14 +174,23 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 			continue;
 		if (found++)
 			fputs(json ? ",\n" : "\n", stdout);
-		rc = explain_row(&x, usage, json, err);
+		if (ended_state(q->job[i].state) && !asked_past) {
+			ended_source_read(&past, asked);
+			asked_past = true;
+		}
+		rc = explain_row(&x, usage, &past, json, err);
 	}
+	if (!rc && !found) {
+		ended_source_read(&past, asked);
+		found = ended_print_gone(&past, json, stdout);
+	}
+	ended_source_free(&past);
 	if (json)
 		fputs("]\n", stdout);
 	if (!rc && !found)
 		rc = ccr_error_set(err, CCR_EINVAL, 0,
-				   "there is no job %s: it never was, ended more than MinJobAge "
-				   "ago (see sacct), or is not yours to see",
+				   "there is no job %s: it never was, is not yours to see, or "
+				   "ended more than MinJobAge ago and no database knows it",
 				   asked);
 	return rc;
 }
@@ -177,8 +200,9 @@ static struct ccr_ledger *load_ledger(void)
 {
 	struct ccr_ledger *ledger = NULL;
 	char *path = NULL;
+	uid_t user;
 
-	if (live_ledger_path(&path, NULL) == CCR_OK && access(path, R_OK) == 0 &&
+	if (live_ledger_path(&path, &user, NULL) == CCR_OK && access(path, R_OK) == 0 &&
 	    ccr_ledger_read(path, time(NULL), NULL, &ledger, NULL) == CCR_OK)
 		ccr_ledger_roll_up(ledger);
 	free(path);

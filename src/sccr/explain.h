@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/config.h"
+#include "sccr/ended.h"
 #include "sccr/live.h"
 #include "sccr/queue.h"
 
@@ -38,6 +39,9 @@ struct explain {
 	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
 	time_t earliest;       /* the first booking in its partition from now on; -1 */
 	time_t now;
+	const struct ended *ended; /* NULL: it has not */
+	char reason[600];	   /* squeue's, with blanks and without what follows */
+	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */

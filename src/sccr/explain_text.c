@@ -51,13 +51,23 @@ static time_t time_behind(const char *reason, const char *word)
 	return queue_time(text);
 }
 
-static void read_reason(struct explain *x, char *reason)
+/* What the gate says behind a reason, see src/select/report.c. */
+static const char could[] = "; could start now with ";
+
+static void read_reason(struct explain *x)
 {
+	char *reason = x->reason, *more;
 	const char *job;
 
+	snprintf(x->reason, sizeof(x->reason), "%s", x->job->reason);
 	for (char *c = reason; *c; c++) {
 		if (*c == '_')
 			*c = ' ';
+	}
+	more = strstr(reason, could);
+	if (more) {
+		*more = '\0';
+		snprintf(x->smaller, sizeof(x->smaller), "%s", more + strlen(could));
 	}
 	job = strstr(reason, "would delay job ");
 	if (job) {
@@ -78,14 +88,11 @@ static void read_reason(struct explain *x, char *reason)
 
 void explain_plan(struct explain *x)
 {
-	char reason[400];
-
 	x->booked = x->earliest = -1;
 	x->plan = PLAN_NONE;
 	if (strcmp(x->job->state, "PENDING"))
 		return;
-	snprintf(reason, sizeof(reason), "%s", x->job->reason);
-	read_reason(x, reason);
+	read_reason(x);
 	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);
 		if (x->booked > 0)
@@ -224,16 +231,16 @@ static void print_plan(const struct explain *x, FILE *out)
 		      out);
 		break;
 	case PLAN_WOULD_DELAY:
-		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->job->reason);
+		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->reason);
+		if (x->smaller[0])
+			break;
 		minutes = minutes_before(
 		    x->now, x->earliest > 0 && x->earliest < x->booked ? x->earliest : x->booked);
 		if (minutes)
 			fprintf(out,
-				"With a time limit of at most %ld minutes it would end before "
-				"every booking of the partition and could start now.\n",
+				"A job of at most %ld minutes would end before every booking of "
+				"the partition.\n",
 				minutes);
-		else
-			fputs("No limit is short enough to end before that booking.\n", out);
 		break;
 	case PLAN_BEHIND:
 		fprintf(out,
@@ -241,7 +248,9 @@ static void print_plan(const struct explain *x, FILE *out)
 				     "partition's bookings, or nothing fits it soon.\n"
 				   : "It waits (%s) for what it asks for to become free; it is the "
 				     "first of its partition.\n",
-			x->job->reason);
+			x->reason);
+		if (x->smaller[0])
+			break;
 		minutes = minutes_before(x->now, x->earliest);
 		if (minutes)
 			fprintf(out,
@@ -251,9 +260,12 @@ static void print_plan(const struct explain *x, FILE *out)
 		break;
 	case PLAN_LIMIT:
 		fprintf(out, "It does not wait for its turn but for something else (%s): %s.\n",
-			x->job->reason, explain_limit(x->job->reason));
+			x->reason, explain_limit(x->reason));
 		break;
 	}
+	if (x->smaller[0])
+		fprintf(out, "By the plan of this moment it could start at once with %s.\n",
+			x->smaller);
 }
 
 void explain_print(const struct explain *x, FILE *out)
@@ -266,6 +278,8 @@ void explain_print(const struct explain *x, FILE *out)
 		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
 			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
 	fputs(".\n", out);
+	if (x->ended)
+		ended_print(x->ended, out);
 	if (x->rank)
 		print_rank(x, out);
 	print_terms(x, out);
@@ -285,6 +299,40 @@ static void json_text(FILE *out, const char *key, const char *value)
 	sccr_json_string(out, value);
 }
 
+/* "2 GPUs a node instead of 4, or 29 minutes instead of no limit" as a list of objects. */
+static void json_smaller(FILE *out, const char *smaller)
+{
+	bool first = true;
+
+	if (!*smaller)
+		return;
+	fputs(", \"could_start_with\": [", out);
+	for (const char *p = smaller; *p;) {
+		const char *next = strstr(p, ", or "), *was = strstr(p, " instead of ");
+		char *what, *end, text[60];
+		unsigned long amount = strtoul(p, &what, 10), asked;
+		size_t unit;
+
+		if (what == p || !was || was <= what)
+			break;
+		unit = strcspn(what + 1, " ");
+		/* a program is to find the same word for one and for many */
+		snprintf(text, sizeof(text), "%.*s%s%.*s", (int)unit, what + 1,
+			 what[unit] == 's' || what[unit] == 'B' ? "" : "s",
+			 (int)(was - what - 1) - (int)unit, what + 1 + unit);
+		fprintf(out, "%s{\"amount\": %lu, \"what\": ", first ? "" : ", ", amount);
+		sccr_json_string(out, text);
+		asked = strtoul(was + strlen(" instead of "), &end, 10);
+		if (end == was + strlen(" instead of "))
+			fputs(", \"instead_of\": null}", out);
+		else
+			fprintf(out, ", \"instead_of\": %lu}", asked);
+		first = false;
+		p = next ? next + strlen(", or ") : "";
+	}
+	fputs("]", out);
+}
+
 void explain_print_json(const struct explain *x, FILE *out)
 {
 	static const char *const plans[] = {"none", "booked", "would_delay", "behind", "limit"};
@@ -299,7 +347,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 		json_text(out, "account", j->account);
 	json_text(out, "partition", j->partition);
 	if (!strcmp(j->state, "PENDING"))
-		json_text(out, "reason", j->reason);
+		json_text(out, "reason", x->reason);
 	fprintf(out, ", \"priority\": %.0f", j->priority);
 	if (x->rank) {
 		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
@@ -331,6 +379,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 		if (x->usage_known)
 			fprintf(out, ", \"usage\": %.10g", x->usage);
 	}
+	if (x->ended)
+		ended_print_json(x->ended, out);
 	json_text(out, "plan", plans[x->plan]);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)
@@ -338,5 +388,6 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
 	json_time(out, "earliest_booking", x->earliest);
+	json_smaller(out, x->smaller);
 	fputs("}", out);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -194,20 +195,33 @@ static void print_all(const struct report *r)
 }
 
 /* The ledger that is named, or what the live cluster has. */
-static int find_usage(struct report *r, const char *ledger, struct ccr_error *err)
+static int find_usage(struct report *r, const char *ledger, const char *conf, struct ccr_error *err)
 {
+	struct sim_cluster settings;
 	char *path = NULL;
+	struct stat st;
+	uid_t user = 0;
 	int rc;
 
 	if (!ledger) {
 		rc = live_usage_read(&r->assoc, err);
 		if (!rc && r->assoc.n)
 			return CCR_OK;
-		rc = live_ledger_path(&path, err);
+		rc = live_ledger_path(&path, &user, err);
 		if (rc)
 			return rc;
 		ledger = path;
+	} else if (conf) {
+		rc = sim_cluster_settings(&settings, conf, err);
+		user = sccr_slurm_user(&settings);
+		sim_cluster_free(&settings);
+		if (rc)
+			return rc;
 	}
+	/* a copy of one's own is nobody else's business */
+	if (!path && stat(ledger, &st) == 0 && st.st_uid == getuid())
+		user = st.st_uid;
+	sccr_warn_of_owner(ledger, user, "");
 	rc = ccr_ledger_read(ledger, time(NULL), NULL, &r->ledger, err);
 	if (!rc)
 		ccr_ledger_roll_up(r->ledger);
@@ -239,7 +253,7 @@ static int usage(struct report *r, const char *policy, const char *ledger, const
 	if (!rc)
 		rc = sccr_weights_read(&r->weights, conf, NULL, err);
 	if (!rc)
-		rc = find_usage(r, ledger, err);
+		rc = find_usage(r, ledger, conf, err);
 	if (!rc)
 		print_all(r);
 	return rc;

@@ -47,7 +47,7 @@ static bool ready(enum ccr_caller who)
 		G.in_cycle = true;
 		G.cycle = slurmctld_diag_stats.schedule_cycle_counter;
 		G.cycle_at = now;
-		G.listed = 0;
+		G.listed = G.kinds = 0;
 		G.filled = 0;
 		G.has_masked = G.has_base = false;
 	}
@@ -92,13 +92,10 @@ static const char *word(char what)
 	return what == 'g' ? "GPUs" : what == 'c' ? "CPUs" : "memory";
 }
 
-static int refuse(const job_record_t *job, enum ccr_caller who, enum ccr_verdict v,
-		  const struct ccr_conflict *why)
+static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why)
 {
 	G.refused = job;
 	G.refused_as = v;
-	if (who == CCR_MAIN_CYCLE)
-		ccr__list_refused(job, v, why);
 	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
 	    node_record_table_ptr[why->node])
 		log_flag(BACKFILL,
@@ -263,6 +260,15 @@ static bool may_preempt(const struct ccr_slurm_test *t)
 	return t->candidates && list_count(t->candidates) > 0;
 }
 
+/* What the plan may judge of a smaller request of this job: where the stock plugin would agree. */
+static unsigned judged(const job_record_t *job, const struct ccr_ask *ask, bool loose)
+{
+	if (loose || job->details->req_node_bitmap || ask->need.whole)
+		return 0;
+	return ask->exact ? CCR_LESS_ALL
+			  : 1u << CCR_LESS_TIME | 1u << CCR_LESS_NODES | 1u << CCR_LESS_GPUS;
+}
+
 static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t partition)
 {
 	job_record_t *job = t->job;
@@ -288,8 +294,12 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
 	low = !loose && below_all(&pj);
 	if (low && (a = ccr__answer_find(t, pj.demand, partition, G.candidates)) &&
-	    pj.limit >= a->limit)
-		return refuse(job, who, a->verdict, &a->why);
+	    pj.limit >= a->limit) {
+		if (who == CCR_MAIN_CYCLE)
+			ccr__list_refused(t, &ask, partition, a->verdict, &a->why,
+					  judged(job, &ask, loose));
+		return refuse(job, a->verdict, &a->why);
+	}
 	if (loose) {
 		memcpy(G.fit, G.candidates, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
 		v = CCR_START;
@@ -310,7 +320,9 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	/* What the stock plugin found may hang on more than the demand tells. */
 	if (low && (!asked || ask.exact))
 		remember_refusal(a, t, &pj, v, &why);
-	return refuse(job, who, v, &why);
+	if (who == CCR_MAIN_CYCLE)
+		ccr__list_refused(t, &ask, partition, v, &why, judged(job, &ask, loose));
+	return refuse(job, v, &why);
 }
 
 /* Whether, and on which nodes, an exactly known demand could run if nothing did. */
@@ -435,7 +447,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	pj = plan_job(job, partition, &ask);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v != CCR_START || !has_required(job, G.fit))
-		return refuse(job, CCR_BACKFILL, v, &why);
+		return refuse(job, v, &why);
 	ccr_bits_from_set(t->nodes, G.fit, G.cluster.n);
 	rc = ccr_inner_test(t);
 	if (rc == SLURM_SUCCESS && job->start_time > time(NULL)) {

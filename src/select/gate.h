@@ -49,6 +49,7 @@ struct ccr_notice {
 	enum ccr_verdict verdict;      /* why it waits, if not booked */
 	const struct ccr_share *share; /* of its own booking */
 	uint32_t shares;
+	const char *smaller; /* with what it could start now; "" where nothing is known */
 };
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
 

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/smaller.h"
 #include "select/gate.h"
 #include "select/inner.h"
 #include "select/sets.h"
@@ -34,6 +35,19 @@ struct ccr__refused {
 	uint32_t job;
 	enum ccr_verdict verdict;
 	struct ccr_conflict why;
+	int16_t kind; /* in G.kind, -1: its request is not looked at further */
+};
+
+/* A request that had to wait in this cycle, and with how much less it could start. */
+#define CCR__KINDS 64
+struct ccr__kind {
+	uint64_t hash;
+	struct ccr_demand demand;
+	int64_t limit;
+	uint16_t partition;
+	unsigned which; /* what may be made smaller, see ccr_plan_smaller */
+	bool known;	/* words are of the plan as it is told */
+	char words[200];
 };
 
 /* A job that did not start although its booking was due and whole. */
@@ -73,6 +87,9 @@ struct ccr__gate {
 	enum ccr_verdict refused_as;
 	struct ccr__refused *list;
 	uint32_t listed, list_cap;
+	struct ccr__kind kind[CCR__KINDS];
+	uint64_t *kind_set; /* their candidates, one set after the other */
+	uint32_t kinds;
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
@@ -98,8 +115,13 @@ int ccr__gate_partition(const part_record_t *part);
 void ccr__note_masked(const struct ccr_slurm_test *t);
 void ccr__unmask(struct ccr_slurm_test *t);
 
-/* For ccr_gate_notices: the job waits for a booking. */
-void ccr__list_refused(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why);
+/*
+ * For ccr_gate_notices: the job was refused with G.candidates to choose from. which: what of its
+ * request the plan may judge if it is made smaller, none if that takes more than counts.
+ */
+void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask,
+		       uint16_t partition, enum ccr_verdict v, const struct ccr_conflict *why,
+		       unsigned which);
 
 /* The job's reason is one under which it waits for resources and for nothing else. */
 bool ccr__waits_for_resources(const job_record_t *job);

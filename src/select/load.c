@@ -74,8 +74,10 @@ static void free_room(void)
 	free(G.bad);
 	free(G.base);
 	free(G.masked);
+	free(G.kind_set);
 	free(G.pick);
-	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = NULL;
+	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = G.kind_set = NULL;
+	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
 	G.passed = G.refused = NULL;
@@ -115,8 +117,10 @@ static bool make_plan(struct ccr_error *err)
 	G.bad = calloc(words, sizeof(uint64_t));
 	G.base = calloc(words, sizeof(uint64_t));
 	G.masked = calloc(words, sizeof(uint64_t));
+	G.kind_set = calloc(CCR__KINDS * words, sizeof(uint64_t));
 	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
-	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick) {
+	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick ||
+	    !G.kind_set) {
 		ccr_error_nomem(err);
 		return false;
 	}
