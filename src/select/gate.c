@@ -47,6 +47,7 @@ static bool ready(enum ccr_caller who)
 		G.in_cycle = true;
 		G.cycle = slurmctld_diag_stats.schedule_cycle_counter;
 		G.cycle_at = now;
+		G.seen_at = now;
 		G.listed = 0;
 		G.filled = 0;
 		G.has_masked = G.has_base = false;
@@ -482,6 +483,13 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		return ccr_inner_test(t);
 	}
 	look_back();
+	if (who != CCR_MAIN_CYCLE && !t->job->het_job_id && !t->job->resv_name &&
+	    ccr__unseen_above(t->job)) {
+		log_flag(BACKFILL, "slurm-ccr: %pJ waits for the main cycle: a job above is new",
+			 t->job);
+		pthread_mutex_unlock(&G.lock);
+		return SLURM_ERROR;
+	}
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

@@ -92,8 +92,10 @@ void ccr_gate_end(void)
 	G.config = NULL;
 	free_room();
 	free(G.part);
+	free(G.unseen);
 	free(G.list);
 	G.part = NULL;
+	G.unseen = NULL;
 	G.list = NULL;
 	G.parts = G.listed = G.list_cap = 0;
 	G.on = false;
@@ -129,13 +131,19 @@ static bool set_partitions(struct ccr_error *err)
 	part_record_t *part;
 	uint32_t n = 0, count = (uint32_t)list_count(part_list);
 	part_record_t **table = calloc(count + 1, sizeof(*table));
+	struct ccr__unseen *unseen = calloc(count + 1, sizeof(*unseen));
 
-	if (!table) {
+	if (!table || !unseen) {
+		free(table);
+		free(unseen);
 		ccr_error_nomem(err);
 		return false;
 	}
 	free(G.part);
+	free(G.unseen);
 	G.part = table;
+	G.unseen = unseen;
+	G.unseen_at = 0;
 	it = list_iterator_create(part_list);
 	while ((part = list_next(it)) && n < count && n < UINT16_MAX) {
 		int depth = (int)G.opt.depth;
