@@ -72,10 +72,11 @@ static void free_room(void)
 	free(G.fit);
 	free(G.attempt);
 	free(G.bad);
+	free(G.required);
 	free(G.base);
 	free(G.masked);
 	free(G.pick);
-	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = NULL;
+	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = NULL;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
 	G.passed = G.refused = NULL;
@@ -115,10 +116,12 @@ static bool make_plan(struct ccr_error *err)
 	G.fit = calloc(words, sizeof(uint64_t));
 	G.attempt = calloc(words, sizeof(uint64_t));
 	G.bad = calloc(words, sizeof(uint64_t));
+	G.required = calloc(words, sizeof(uint64_t));
 	G.base = calloc(words, sizeof(uint64_t));
 	G.masked = calloc(words, sizeof(uint64_t));
 	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
-	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick) {
+	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.required || !G.base ||
+	    !G.masked || !G.pick) {
 		ccr_error_nomem(err);
 		return false;
 	}

@@ -85,6 +85,24 @@ def test_named_nodes_do_not_hide_the_rest(cluster):
     assert start_time(cluster, named) <= 1801
 
 
+def test_an_equal_job_without_a_name_starts_elsewhere(cluster):
+    fill(cluster, nodes=("n1",))
+    named = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=60, nodelist="n1")
+    other = cluster.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=20)
+    assert cluster.wait_state(other)["NodeList"] == "n[2-3]"
+    wait_booked(cluster, named)
+
+
+def test_fewer_names_than_nodes_are_booked_with_others_beside(cluster):
+    """-N2 -w n1: n1 is free last; the booking is n1 and another one, not before n1."""
+    fill(cluster, minutes=30, nodes=("n1",))
+    fill(cluster, minutes=5, nodes=("n2",))
+    fill(cluster, minutes=10, nodes=("n3",))
+    job = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=10, nodelist="n1")
+    assert wait_booked(cluster, job)["SchedNodeList"] == "n[1-2]"
+    assert 29 * 60 < start_time(cluster, job) <= 1801
+
+
 def test_excluded_nodes_are_never_booked(cluster):
     fill(cluster, minutes=5, nodes=("n1",))
     fill(cluster, minutes=30, nodes=("n2", "n3"))
