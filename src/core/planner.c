@@ -249,41 +249,34 @@ static void trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
 static bool same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 		     const struct ccr_plan_job *job)
 {
+	uint32_t required = job->required ? ccr_bit_count(job->required, plan->tl->n) : 0;
+
 	if (e->limit != job->limit || !ccr_demand_equal(&e->demand, job->demand))
 		return false;
 	for (uint32_t i = 0; i < e->b.n; i++)
 		if (e->b.share[i].node >= plan->tl->n ||
 		    !ccr_bit(job->candidates, e->b.share[i].node))
 			return false;
-	return true;
+		else if (job->required && ccr_bit(job->required, e->b.share[i].node))
+			required--;
+	return !e->b.n || !required;
 }
 
 /* Looks for a place before `until`, all entries that count being in the timeline. */
 static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t until,
 		struct ccr_slot *slot)
 {
-	return ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, job->candidates,
-				   plan->tl->now, until, &plan->opt.place, slot);
+	struct ccr_query q = ccr__query(job);
+
+	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now, until,
+				   &plan->opt.place, slot);
 }
 
 /* The booking now is in the partition that the job is tried in. */
 static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
 {
-	size_t bytes = CCR_WORDS(plan->tl->n) * sizeof(uint64_t);
-	uint64_t *c = NULL;
-
-	if (job->candidates) {
-		c = malloc(bytes ? bytes : 1);
-		if (!c)
-			return CCR_ENOMEM;
-		memcpy(c, job->candidates, bytes);
-	}
-	free(e->candidates);
-	e->candidates = c;
-	e->demand = *job->demand;
-	e->limit = job->limit;
-	e->since = job->since;
-	e->b.partition = job->partition;
+	if (ccr__remember(plan, e, job))
+		return CCR_ENOMEM;
 	ccr_plan_rerank(plan, job->id, &job->rank);
 	return 0;
 }
@@ -357,6 +350,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 {
 	struct ccr__partition *p = ccr__partition(plan, job->partition);
 	struct ccr__entry *e = ccr__find(plan, job->id);
+	struct ccr_query q = ccr__query(job);
 	bool here, deep;
 	uint32_t depth;
 
@@ -381,7 +375,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 			return result(e, out);
 		return CCR_BOOK_DEPTH;
 	}
-	if (!ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
+	if (!ccr_search_possible(plan->search, plan->tl, &q)) {
 		if (here)
 			ccr__remove(plan, e);
 		else if (e && e->b.n)

@@ -50,6 +50,7 @@ struct ccr_plan_job {
 	int64_t limit; /* seconds, at least 1; CCR_FOREVER: unlimited */
 	const struct ccr_demand *demand;
 	const uint64_t *candidates; /* nodes that it may use at all, now or later; NULL: all */
+	const uint64_t *required;   /* those that it must have (-w); NULL: none */
 };
 
 struct ccr_plan_options {

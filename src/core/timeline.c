@@ -105,6 +105,7 @@ int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes
 static void mirror(struct ccr_track *tr)
 {
 	tr->now = tr->step[0].free;
+	tr->next = tr->n > 1 ? tr->step[1].t : CCR_FOREVER;
 	tr->booked_now = tr->step[0].booked;
 }
 

@@ -56,6 +56,12 @@ struct ccr__stuck {
 	uint32_t times;
 };
 
+/* The highest job of a partition that no main cycle has looked at; see unseen.c. */
+struct ccr__unseen {
+	bool any;
+	struct ccr_rank rank;
+};
+
 struct ccr__gate {
 	pthread_mutex_t lock;
 	atomic_bool on;	   /* in slurmctld, and the policy file does not say otherwise */
@@ -71,7 +77,12 @@ struct ccr__gate {
 	uint32_t cycle; /* schedule_cycle_counter of the cycle that the plan is of */
 	time_t cycle_at;
 	bool in_cycle;
-	uint64_t *candidates, *fit, *attempt, *bad;
+	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
+	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
+	time_t unseen_at;	    /* when that was gathered, */
+	int unseen_jobs;	    /* of how many jobs, */
+	int64_t unseen_since;	    /* after which cycle */
+	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
@@ -125,6 +136,12 @@ void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask
 
 /* The job's reason is one under which it waits for resources and for nothing else. */
 bool ccr__waits_for_resources(const job_record_t *job);
+
+/*
+ * Outside the main cycle: whether a job that ranks above, in a partition that shares nodes, has
+ * come since the last one. Job R.
+ */
+bool ccr__unseen_above(const job_record_t *job);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

@@ -72,11 +72,13 @@ static void free_room(void)
 	free(G.fit);
 	free(G.attempt);
 	free(G.bad);
+	free(G.required);
 	free(G.base);
 	free(G.masked);
 	free(G.kind_set);
 	free(G.pick);
-	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = G.kind_set = NULL;
+	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
+	    NULL;
 	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
@@ -94,8 +96,10 @@ void ccr_gate_end(void)
 	G.config = NULL;
 	free_room();
 	free(G.part);
+	free(G.unseen);
 	free(G.list);
 	G.part = NULL;
+	G.unseen = NULL;
 	G.list = NULL;
 	G.parts = G.listed = G.list_cap = 0;
 	G.on = false;
@@ -115,12 +119,13 @@ static bool make_plan(struct ccr_error *err)
 	G.fit = calloc(words, sizeof(uint64_t));
 	G.attempt = calloc(words, sizeof(uint64_t));
 	G.bad = calloc(words, sizeof(uint64_t));
+	G.required = calloc(words, sizeof(uint64_t));
 	G.base = calloc(words, sizeof(uint64_t));
 	G.masked = calloc(words, sizeof(uint64_t));
 	G.kind_set = calloc(CCR__KINDS * words, sizeof(uint64_t));
 	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
-	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick ||
-	    !G.kind_set) {
+	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.required || !G.base ||
+	    !G.masked || !G.pick || !G.kind_set) {
 		ccr_error_nomem(err);
 		return false;
 	}
@@ -133,13 +138,19 @@ static bool set_partitions(struct ccr_error *err)
 	part_record_t *part;
 	uint32_t n = 0, count = (uint32_t)list_count(part_list);
 	part_record_t **table = calloc(count + 1, sizeof(*table));
+	struct ccr__unseen *unseen = calloc(count + 1, sizeof(*unseen));
 
-	if (!table) {
+	if (!table || !unseen) {
+		free(table);
+		free(unseen);
 		ccr_error_nomem(err);
 		return false;
 	}
 	free(G.part);
+	free(G.unseen);
 	G.part = table;
+	G.unseen = unseen;
+	G.unseen_at = 0;
 	it = list_iterator_create(part_list);
 	while ((part = list_next(it)) && n < count && n < UINT16_MAX) {
 		int depth = (int)G.opt.depth;

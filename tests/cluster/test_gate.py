@@ -108,22 +108,24 @@ def test_squeue_start_shows_the_booking(cluster):
     assert line[5].startswith("20") and line[7] == "n1"
 
 
-def test_cuda_visible_devices_are_those_of_the_stock_plugin(make_cluster):
+def test_cuda_visible_devices_are_those_of_the_stock_plugin():
+    """One job after the other, so that each finds the same devices taken in both clusters."""
     seen = {}
     for gate in (False, True):
-        c = gate_cluster(nodes=2, gate=gate, gpu_files="tty")
-        with c:
-            c.wait_state(c.sbatch("sleep 600", gres="gpu:2", nodelist="n1", time=3))
-            jobs = [c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
-                             "grep Cpus_allowed_list /proc/self/status; srun sh -c "
-                             "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{n}", nodelist=node,
-                             time=1, job_name=f"j{i}")
-                    for i, (n, node) in enumerate([(1, "n1"), (2, "n2"), (4, "n2"), (1, "n1")])]
-            for job in jobs:
+        with gate_cluster(nodes=2, gate=gate, gpu_files="tty") as c:
+            for node in ("n1", "n2"):
+                c.wait_state(c.sbatch("sleep 9999", gres=f"gpu:{node[1]}", nodelist=node, time=60))
+            seen[gate] = []
+            for gpus, node in [(1, "n1"), (2, "n2"), (1, "n2"), (3, "n1"), (1, None)]:
+                job = c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
+                               "grep Cpus_allowed_list /proc/self/status; srun sh -c "
+                               "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{gpus}", nodelist=node,
+                               time=60)
                 c.wait_state(job, "COMPLETED")
-            seen[gate] = [open(f"{c.root}/out/{job}.out").read() for job in jobs]
-    assert seen[True] == seen[False]
-    assert seen[True][0].split()[0].isdigit()
+                seen[gate].append(open(f"{c.root}/out/{job}.out").read())
+    assert seen[True][:4] == seen[False][:4]
+    assert [text.split()[0] for text in seen[True][:4]] == ["1", "2,3", "2", "1,2,3"]
+    assert seen[True][4].split()[0].isdigit()  # its node is placement's choice
 
 
 def test_the_plugin_says_what_it_wraps(gated):

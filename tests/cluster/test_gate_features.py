@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from gate import Nodes, gate_cluster, start_time, wait_booked
+from gate import KEEP_GOING, SCHED, Nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
 PARTITIONS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
               "q": "Nodes=ALL MaxTime=INFINITE State=UP",
@@ -83,6 +83,24 @@ def test_named_nodes_do_not_hide_the_rest(cluster):
     filler = cluster.sbatch("sleep 9999", gres="gpu:1", time=5)
     assert cluster.wait_state(filler)["NodeList"] == "n1"
     assert start_time(cluster, named) <= 1801
+
+
+def test_an_equal_job_without_a_name_starts_elsewhere(cluster):
+    fill(cluster, nodes=("n1",))
+    named = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=60, nodelist="n1")
+    other = cluster.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=20)
+    assert cluster.wait_state(other)["NodeList"] == "n[2-3]"
+    wait_booked(cluster, named)
+
+
+def test_fewer_names_than_nodes_are_booked_with_others_beside(cluster):
+    """-N2 -w n1: n1 is free last; the booking is n1 and another one, not before n1."""
+    fill(cluster, minutes=30, nodes=("n1",))
+    fill(cluster, minutes=5, nodes=("n2",))
+    fill(cluster, minutes=10, nodes=("n3",))
+    job = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=10, nodelist="n1")
+    assert wait_booked(cluster, job)["SchedNodeList"] == "n[1-2]"
+    assert 29 * 60 < start_time(cluster, job) <= 1801
 
 
 def test_excluded_nodes_are_never_booked(cluster):
@@ -276,3 +294,31 @@ def test_strict_and_depth_by_partition():
         c.wait_state(c.sbatch("sleep 9999", time=5))
         assert c.job(blocked)["StartTime"] == "Unknown"
         assert c.job(waits)["JobState"] == "PENDING"
+
+
+def test_nobody_slips_in_before_the_main_cycle():
+    """sched/backfill and a user's salloc come while the main cycle has not seen a new job above."""
+    seldom = SCHED.replace("batch_sched_delay=0,sched_interval=2,bf_interval=2",
+                           "batch_sched_delay=15,sched_interval=15,bf_interval=1") + KEEP_GOING
+    with gate_cluster(nodes=1, cpus=8, gpus="a100:4", conf={"SchedulerParameters": seldom},
+                      partitions={"p": "Nodes=ALL Default=YES MaxTime=INFINITE",
+                                  "q": "Nodes=ALL MaxTime=INFINITE"},
+                      policy={"version": 1, "preset": "ccr", "default_group": "all",
+                              "groups": {"all": {"target": 100}},
+                              "backfill": {"partitions": {"q": {"depth": 0, "strict": True}}}},
+                      ) as c:
+        c.run("salloc", "--no-shell", "--gres=gpu:2", "--cpus-per-task=2", "-t3")
+        cycles = sdiag(c)["Total cycles"]
+        top = c.sbatch("sleep 9999", gres="gpu:3", time=60)
+        first = c.sbatch("sleep 9999", cpus_per_task=7, time=60, partition="q")
+        behind = c.sbatch("sleep 9999", time=60, partition="q")
+        refused = c.run("salloc", "--no-shell", "--immediate=1", "--gres=gpu:2", "-t60",
+                        check=False)
+        assert refused.returncode
+        if sdiag(c)["Total cycles"] == cycles:
+            assert "booked" not in c.job(top)["Reason"]
+        wait_booked(c, top, timeout=60)
+        assert start_time(c, top) <= 181
+        wait_reason(c, behind, "strict")
+        assert c.states(top, first, behind) == ["PENDING"] * 3
+        assert c.log_grep(rf"JobId={behind} waits for the main cycle: a job above is new")

@@ -21,7 +21,7 @@ def random_job(rng):
     """(seconds that it runs, sbatch options)"""
     limit = rng.choice([1, 1, 2, 3, 5])
     kind = rng.random()
-    runs = rng.randint(50, 55) if kind < 0.25 and limit == 1 else rng.randint(1, 25)
+    runs = rng.randint(48, 53) if kind < 0.2 and limit == 1 else rng.randint(1, 8)
     options = {"time": "UNLIMITED" if kind > 0.95 else limit}
     shape = rng.random()
     if shape < 0.2:
@@ -62,7 +62,7 @@ def test_no_booked_job_starts_late(tmp_path):
             runs, options = random_job(rng)
             jobs[c.sbatch(f"sleep {runs}", **options)] = (runs, options)
             if i > JOBS // 2:
-                time.sleep(rng.random() * 0.4)
+                time.sleep(rng.random() * 0.2)
         c.wait_for(lambda: not c.squeue(), timeout=900, every=2, what="an empty queue")
         records = {int(j["JobId"]): j for j in c.jobs()}
         first = promises(c.log())

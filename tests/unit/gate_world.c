@@ -104,6 +104,8 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 		random_demand(w, &j->demand, &s);
 		j->candidates = between(&s, 0, 2) ? ~UINT64_C(0) : world_random_next(&s);
 		j->candidates &= (UINT64_C(1) << w->nodes) - 1;
+		if (!between(&s, 0, 4))
+			j->required = j->candidates & world_random_next(&s) & world_random_next(&s);
 	}
 	for (uint32_t p = 0; p < w->parts; p++)
 		w->depth[p] = (uint32_t)between(&s, 0, 4);
@@ -176,12 +178,13 @@ static struct ccr_plan_job plan_job(const struct run *r, uint32_t i)
 	    .since = j->arrives,
 	    .demand = &j->demand,
 	    .candidates = &j->candidates,
+	    .required = j->required ? &j->required : NULL,
 	};
 }
 
 /* A pick as any select plugin might make it: random nodes of the set, what is needed of each. */
 static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t fit,
-			    struct ccr_share *pick)
+			    uint64_t required, struct ccr_share *pick)
 {
 	uint32_t order[W_NODES], n = 0, k, low = d->min_nodes ? d->min_nodes : 1;
 	uint32_t high = d->max_nodes ? d->max_nodes : W_NODES, base = ccr_demand_node_min(d);
@@ -189,6 +192,8 @@ static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t 
 	uint32_t most[W_NODES];
 	struct ccr_amount free[W_NODES];
 
+	if (required & ~fit)
+		return 0;
 	for (uint32_t i = 0; i < r->w->nodes; i++)
 		if (fit >> i & 1)
 			order[n++] = i;
@@ -197,6 +202,15 @@ static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t 
 
 		order[i - 1] = order[j];
 		order[j] = x;
+	}
+	for (uint32_t i = 0, to = 0; i < n; i++) {
+		uint32_t x = order[i];
+
+		if (!(required >> x & 1))
+			continue;
+		order[i] = order[to];
+		order[to++] = x;
+		low = to > low ? to : low;
 	}
 	for (k = 0; k < n && k < high && (k < low || units > 0 || gpus > 0); k++) {
 		uint32_t i = order[k];
@@ -250,6 +264,7 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 {
 	struct ccr_plan_job pj = plan_job(r, i);
 	struct live *l = &r->job[i];
+	uint64_t required = r->w->job[i].required;
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct ccr_amount free;
@@ -262,7 +277,10 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 			return fail(r, "job %u picks a node that is no candidate", i + 1);
 		if (r->down && pick[k].node == 0)
 			return fail(r, "job %u picks a node that is down", i + 1);
+		required &= ~(UINT64_C(1) << pick[k].node);
 	}
+	if (required)
+		return fail(r, "job %u starts without a required node", i + 1);
 	if (ccr_plan_start(r->plan, &pj, pick, n, NULL))
 		return fail(r, "no memory");
 	l->state = RUNS;
@@ -293,7 +311,8 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 		if (ccr_plan_place(r->plan, &pj, &few) && (few & ~fit || !few))
 			return *ok = fail(r, "placement of job %u is no narrowing", i + 1);
 		for (int turn = 0; turn < 4; turn++) {
-			uint32_t n = random_pick(r, pj.demand, turn ? fit : few, pick);
+			uint64_t required = r->w->job[i].required;
+			uint32_t n = random_pick(r, pj.demand, turn ? fit : few, required, pick);
 
 			if (!n)
 				continue;
@@ -465,9 +484,12 @@ static bool all_done(struct run *r)
 		return fail(r, "no memory");
 	for (uint32_t i = 0; i < r->w->jobs && ok; i++) {
 		uint64_t c = r->w->job[i].candidates & ~(uint64_t)r->down;
+		struct ccr_query q = {&r->w->job[i].demand, 1, &c, NULL};
 
-		if (r->job[i].state != DONE &&
-		    ccr_search_possible(s, ccr_plan_timeline(r->plan), &r->w->job[i].demand, &c))
+		if (r->w->job[i].required)
+			q.required = &r->w->job[i].required;
+		if (r->job[i].state != DONE && !(r->w->job[i].required & ~c) &&
+		    ccr_search_possible(s, ccr_plan_timeline(r->plan), &q))
 			ok = fail(r, "job %u never ran", i + 1);
 	}
 	ccr_search_free(s);
@@ -555,13 +577,15 @@ void world_print(const struct world *w, char *out, size_t size)
 		const struct ccr_demand *d = &j->demand;
 
 		P("job %u: arrives %lld prio %u part %u limit %lld runs %lld on %llx: nodes %u-%u "
-		  "node %dc %lldM %ux%d %ux%d units %u of %dc %ux%d /cpu %lld total %ux%d%s\n",
+		  "node %dc %lldM %ux%d %ux%d units %u of %dc %ux%d /cpu %lld total %ux%d%s, must "
+		  "%llx\n",
 		  i + 1, (long long)j->arrives, j->prio, j->partition, (long long)j->limit,
 		  (long long)j->runs, (unsigned long long)j->candidates, d->min_nodes, d->max_nodes,
 		  d->node.cpus, (long long)d->node.mem, d->node.gpu[0].count, d->node.gpu[0].type,
 		  d->node.gpu[1].count, d->node.gpu[1].type, d->units, d->unit.cpus,
 		  d->unit.gpu[0].count, d->unit.gpu[0].type, (long long)d->mem_per_cpu,
-		  d->total[0].count, d->total[0].type, d->whole ? " whole" : "");
+		  d->total[0].count, d->total[0].type, d->whole ? " whole" : "",
+		  (unsigned long long)j->required);
 	}
 #undef P
 }

@@ -21,6 +21,7 @@ struct w_job {
 	uint16_t partition;
 	struct ccr_demand demand;
 	uint64_t candidates;
+	uint64_t required; /* of them; 0: none */
 };
 
 struct world {
