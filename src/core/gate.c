@@ -275,7 +275,8 @@ static bool broke(const struct ccr_plan *plan, const struct ccr_share *s, int64_
 
 		if (tr->step[i].booked <= 0)
 			continue;
-		if ((s->a.cpus && f->cpus < none.cpus) || (s->a.mem && f->mem < none.mem))
+		if ((s->a.cpus && f->cpus < none.cpus) || (s->a.mem && f->mem < none.mem) ||
+		    (s->a.open && f->open < none.open))
 			return true;
 		for (int g = 0; g < CCR_GPU_SLOTS; g++)
 			if (s->a.gpus[g] && f->gpus[g] < 0)

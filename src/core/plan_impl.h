@@ -31,6 +31,7 @@ struct ccr__partition {
 struct ccr__block {
 	uint32_t node;
 	int64_t from, to;
+	struct ccr_amount a;
 };
 
 struct ccr_plan {

@@ -171,7 +171,8 @@ int ccr_plan_running(struct ccr_plan *plan, uint32_t node, const struct ccr_amou
 	return ccr_timeline_run(plan->tl, node, a, end);
 }
 
-int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to)
+int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to,
+		   const struct ccr_amount *a)
 {
 	if (node >= plan->tl->n)
 		return CCR_EINVAL;
@@ -184,7 +185,8 @@ int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t t
 		plan->block = p;
 		plan->block_cap = cap;
 	}
-	plan->block[plan->blocks++] = (struct ccr__block){node, from, to};
+	plan->block[plan->blocks++] =
+	    (struct ccr__block){node, from, to, a ? *a : plan->tl->node[node].total};
 	return 0;
 }
 
@@ -196,10 +198,9 @@ int ccr__blocks(struct ccr_plan *plan, bool hold)
 		return 0;
 	for (uint32_t i = 0; i < plan->blocks && !rc; i++) {
 		const struct ccr__block *b = &plan->block[i];
-		const struct ccr_amount *all = &plan->tl->node[b->node].total;
 
-		rc = hold ? ccr_timeline_hold(plan->tl, b->node, b->from, b->to, all, false)
-			  : ccr_timeline_unhold(plan->tl, b->node, b->from, b->to, all, false);
+		rc = hold ? ccr_timeline_hold(plan->tl, b->node, b->from, b->to, &b->a, false)
+			  : ccr_timeline_unhold(plan->tl, b->node, b->from, b->to, &b->a, false);
 	}
 	plan->blocks_held = hold;
 	return rc;

@@ -120,10 +120,12 @@ int ccr_plan_running(struct ccr_plan *plan, uint32_t node, const struct ccr_amou
 		     int64_t limit);
 
 /*
- * A node is not to be had in [from, to) by jobs that are planned here (an advance reservation).
- * Picks are not held against it: who may start there is for the caller to know.
+ * `a` of a node (NULL: all of it) is not to be had in [from, to) by jobs that are planned here (an
+ * advance reservation). Picks are not held against it: who may start there is for the caller to
+ * know.
  */
-int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to);
+int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to,
+		   const struct ccr_amount *a);
 
 /*
  * Ends the loading. Bookings whose place is no longer whole are made anew, highest first; one that

@@ -116,6 +116,15 @@ void ccr__gate_aside(const char *why);
 /* Loads the plan. cycle: a new one begins. False: stepped aside. */
 bool ccr__gate_load(bool cycle);
 
+/* Takes what advance reservations set aside out of the plan that is being loaded. */
+bool ccr__add_reservations(time_t now);
+
+/*
+ * Until when what a running job holds is not to be had: its end, or that of the reservation of
+ * parts of nodes in which it runs, to which it falls back.
+ */
+int64_t ccr__reserved_end(const job_record_t *job, int64_t end);
+
 /* The plan's number of a partition; -1 for one that is not known. */
 int ccr__gate_partition(const part_record_t *part);
 

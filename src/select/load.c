@@ -274,35 +274,10 @@ static bool add_running(void)
 			      job);
 			continue;
 		}
-		end = ccr_job_end(job, now);
+		end = ccr__reserved_end(job, ccr_job_end(job, now));
 		limit = ccr_job_limit(job);
 		for (int i = 0; i < n && ok; i++)
 			ok = !ccr_plan_running(G.plan, G.pick[i].node, &G.pick[i].a, end, limit);
-	}
-	list_iterator_destroy(it);
-	return ok;
-}
-
-/* Whole nodes that an advance reservation sets aside; jobs inside it are not planned here. */
-static bool add_reservations(void)
-{
-	ccr_slurm_list_itr_t *it;
-	slurmctld_resv_t *r;
-	time_t now = time(NULL);
-	bool ok = true;
-
-	if (!resv_list || !list_count(resv_list))
-		return true;
-	it = list_iterator_create(resv_list);
-	while (ok && (r = list_next(it))) {
-		if (!r->node_bitmap || r->end_time <= now ||
-		    (r->flags & (RESERVE_FLAG_TIME_FLOAT | RESERVE_FLAG_ANY_NODES)))
-			continue;
-		for (int64_t i = bit_ffs(r->node_bitmap);
-		     ok && i >= 0 && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
-			if (bit_test(r->node_bitmap, i))
-				ok = !ccr_plan_block(G.plan, (uint32_t)i, r->start_time,
-						     r->end_time);
 	}
 	list_iterator_destroy(it);
 	return ok;
@@ -312,6 +287,7 @@ bool ccr__gate_load(bool cycle)
 {
 	struct ccr_error err = {.text = "out of memory"};
 	uint32_t before = G.plan ? G.cluster.n : 0;
+	time_t now = time(NULL);
 	bool ok;
 
 	if (!ccr_cluster_read(&G.cluster)) {
@@ -326,8 +302,8 @@ bool ccr__gate_load(bool cycle)
 	ok = ok && set_partitions(&err);
 	if (ok) {
 		review();
-		ccr_plan_begin(G.plan, time(NULL), cycle);
-		ok = add_running() && add_reservations() && !ccr_plan_ready(G.plan, &err);
+		ccr_plan_begin(G.plan, now, cycle);
+		ok = add_running() && ccr__add_reservations(now) && !ccr_plan_ready(G.plan, &err);
 	}
 	ccr__answers_forget();
 	G.passed = G.refused = NULL;

@@ -18,6 +18,7 @@ import shutil
 import signal
 import socket
 import sys
+import time
 
 PR_SET_CHILD_SUBREAPER = 36
 FIRST_PORT, LAST_PORT, BLOCK = 10000, 32000, 64  # below the range that the kernel hands out
@@ -43,7 +44,8 @@ def descendants(root):
 
 
 def end_all():
-    """SIGKILL until nothing is left below this process, and reap it."""
+    """SIGKILL until nothing is left below this process, and reap it. What was born while /proc was
+    read is in the next reading only: no waiting for children in between, they might never end."""
     while True:
         below = descendants(os.getpid())
         for pid in below:
@@ -52,12 +54,12 @@ def end_all():
             except OSError:
                 pass
         try:
-            while True:
-                os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
-            pass
-        if not below:
-            return
+            if not below:
+                return
+        time.sleep(0.01)
 
 
 def port_is_free(port):

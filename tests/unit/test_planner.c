@@ -421,7 +421,7 @@ Test(planner, blocked_nodes_are_planned_around)
 	struct ccr_demand one = wants(1, 1, 0);
 	struct ccr_plan_job longer = job(1, &one, 101), j = job(2, &one, 100);
 
-	cr_assert_eq(ccr_plan_block(p, 0, 100, 200), 0);
+	cr_assert_eq(ccr_plan_block(p, 0, 100, 200, NULL), 0);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(turn(p, &longer, NULL), CCR_WAIT_FREE);
 	cr_assert_eq(ccr_plan_booking(p, 1)->start, 200);
