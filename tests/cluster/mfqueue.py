@@ -4,7 +4,6 @@ The cluster's jobs are made once, in real time. Then slurmctld is stopped and it
 every reading starts slurmctld from a copy of it with a clock that stands still at a chosen second,
 so that two plugins see the same jobs at the same time, and whatever they print can be compared to
 the digit."""
-import glob
 import itertools
 import os
 import random
@@ -232,12 +231,9 @@ class Frozen:
 
 def frozen_start(cluster, at):
     """Starts slurmctld with a clock that stands at `at`, and waits for its first cycle."""
-    lib = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-    if not lib:
-        raise ClusterError("libfaketime is not installed (scripts/deps installs it)")
     set_clock(cluster, at)
-    cluster.start_slurmctld(env={"LD_PRELOAD": lib[0], "FAKETIME_NO_CACHE": "1",
-                                 "FAKETIME_TIMESTAMP_FILE": f"{cluster.root}/run/clock"})
+    cluster.start_slurmctld(env=cluster.fake_time(
+        FAKETIME_NO_CACHE="1", FAKETIME_TIMESTAMP_FILE=f"{cluster.root}/run/clock"))
     cluster.wait_for(lambda: last_ran(cluster)[0] == at, 60, what="the first cycle",
                      every=0.02, daemon="slurmctld")
 
