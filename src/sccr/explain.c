@@ -139,12 +139,19 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
 	explain_plan(x);
+	rc = explain_waits_for(x, err);
+	if (rc) {
+		free(x->waits_for);
+		free(x->ahead);
+		return rc;
+	}
 	if (json)
 		explain_print_json(x, stdout);
 	else
 		explain_print(x, stdout);
+	free(x->waits_for);
 	free(x->ahead);
-	x->ahead = NULL;
+	x->ahead = x->waits_for = NULL;
 	x->ended = NULL;
 	return CCR_OK;
 }
