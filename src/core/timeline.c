@@ -170,6 +170,24 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+#define FEW 24 /* steps that are put in order one by one: a node has no more, as a rule */
+
+static void sort_steps(struct ccr_free_step *step, uint32_t n)
+{
+	if (n > FEW) {
+		qsort(step, n, sizeof(*step), by_time);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		struct ccr_free_step s = step[i];
+		uint32_t at = i;
+
+		for (; at && step[at - 1].t > s.t; at--)
+			step[at] = step[at - 1];
+		step[at] = s;
+	}
+}
+
 void ccr_timeline_ready(struct ccr_timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->n; i++) {
@@ -177,7 +195,7 @@ void ccr_timeline_ready(struct ccr_timeline *tl)
 		uint32_t to = 0;
 
 		if (tr->n > 2)
-			qsort(tr->step + 1, tr->n - 1, sizeof(*tr->step), by_time);
+			sort_steps(tr->step + 1, tr->n - 1);
 		for (uint32_t from = 1; from < tr->n; from++) {
 			struct ccr_amount back = tr->step[from].free;
 

@@ -17,6 +17,7 @@
 #include "core/config.h"
 #include "core/duration.h"
 #include "sccr/common.h"
+#include "sccr/options.h"
 #include "sccr/sccr.h"
 #include "sccr/sim_cluster.h"
 
@@ -26,18 +27,15 @@ struct check {
 	const char *conf_path;	  /* NULL: none */
 };
 
-static void help(FILE *out)
-{
-	fputs(
-	    "usage: sccr check [--slurm-conf FILE] POLICY\n\n"
-	    "Validates a policy file and prints it as it is understood: each column with its\n"
-	    "expression and weight, each group with its target and factor, usage and backfill.\n\n"
-	    "  --slurm-conf FILE  where the weights are read (default: $SLURM_CONF, else\n"
-	    "                     /etc/slurm/slurm.conf if it is there)\n"
-	    "  --quiet            print errors and warnings only\n\n"
-	    "Exit status: 0 a good policy, 1 a bad one, 2 wrong use.\n",
-	    out);
-}
+static const char help[] =
+    "usage: sccr check [OPTIONS] POLICY\n\n"
+    "Validates a policy file and prints it as it is understood: each column with its\n"
+    "expression and weight, each group with its target and factor, usage and backfill.\n\n"
+    "  -s, --slurm-conf FILE  where the weights are read (default: $SLURM_CONF, else\n"
+    "                         /etc/slurm/slurm.conf if it is there)\n"
+    "  -q, --quiet            print errors and warnings only\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 a good policy, 1 a bad one, 2 wrong use.\n";
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
@@ -255,32 +253,15 @@ static int check(const char *policy, const char *conf, bool quiet)
 
 int sccr_check(int argc, char **argv)
 {
-	static const struct option options[] = {{"slurm-conf", required_argument, NULL, 's'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *conf = NULL;
 	bool quiet = false;
-	int o;
+	const struct sccr_option options[] = {
+	    {"slurm-conf", 's', &conf, NULL}, {"quiet", 'q', NULL, &quiet}, {0}};
+	int rc = sccr_options(argc, argv, options, help);
 
-	while ((o = getopt_long(argc, argv, "s:qh", options, NULL)) != -1) {
-		switch (o) {
-		case 's':
-			conf = optarg;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'h':
-			help(stdout);
-			return SCCR_OK;
-		default:
-			return SCCR_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs("sccr check: give one policy file (see `sccr check --help`)\n", stderr);
-		return SCCR_USAGE;
-	}
+	if (rc != SCCR_GO_ON)
+		return rc;
+	if (optind + 1 != argc)
+		return sccr_wrong_use("check", "give one policy file");
 	return check(argv[optind], conf, quiet);
 }

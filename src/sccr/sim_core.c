@@ -178,6 +178,13 @@ static int tell(struct core *c, struct sim *s, struct ccr_error *err)
 	return CCR_OK;
 }
 
+/* More than is free on all nodes together: no need to look at them one by one. */
+static bool is_too_much(const struct sim *s, const struct sim_job *j)
+{
+	return sim_job_cpus(j) > s->cluster->cpus - s->levels.cpus_used ||
+	       sim_job_gpus(j) > s->cluster->gpus - s->levels.gpus_used;
+}
+
 static int cycle(void *state, struct sim *s, struct ccr_error *err)
 {
 	struct core *c = state;
@@ -204,7 +211,9 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		to_job(&pj, c, s, j, &d);
 		/* what held another one back may be this job's own booking */
 		if (booked || !sim_refused_match(&c->refused, s->cluster, j, true)) {
-			enum ccr_verdict v = ccr_plan_pick(c->plan, &pj, &slot, NULL);
+			enum ccr_verdict v = is_too_much(s, j)
+						 ? CCR_WAIT_FREE
+						 : ccr_plan_pick(c->plan, &pj, &slot, NULL);
 
 			if (v == CCR_START) {
 				rc = start(c, s, j, &pj, &slot, passed > sim_places_above(s, j),

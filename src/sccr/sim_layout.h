@@ -15,8 +15,4 @@
 bool sim_layout(const struct sim_cluster *c, uint32_t part, const struct sim_totals *t,
 		struct sim_demand *d, const char **why);
 
-/* How many nodes of the partition can ever hold one node's share of d. */
-uint32_t sim_layout_candidates(const struct sim_cluster *c, uint32_t part,
-			       const struct sim_demand *d);
-
 #endif

@@ -1,6 +1,7 @@
 """sccr against running daemons: what it says is what squeue, sprio and slurmctld's plan say."""
 import json
 import os
+import re
 
 import pytest
 
@@ -85,6 +86,10 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     long_one = c.sbatch("sleep 30", user="lp", account="rest", gres="gpu:1", nodes=1, time=120)
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="a refusal")
     x, b = explain(c, long_one)[0], explain(c, top)[0]
+    # half ends in half an hour, full later: top waits for the first
+    assert b["waits_for"] == [str(half)] and "waits_for" not in x
+    said = sccr(c, "explain", top).stdout
+    assert re.search(rf"when what runs there ends: job {half} \(by 20\S+\)\.\n", said)
     assert x["would_delay"] == top and x["booked"] == b["booked"]
     minutes = wait_offers(c, long_one, 1)["minutes"]
     assert 25 <= minutes <= 30
