@@ -10,6 +10,7 @@
 #ifndef CCR_SELECT_GATE_H
 #define CCR_SELECT_GATE_H
 
+#include "core/booking_state.h"
 #include "core/gate.h"
 #include "select/asks.h"
 
@@ -51,5 +52,12 @@ struct ccr_notice {
 	uint32_t shares;
 };
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
+
+/*
+ * The bookings for the state file, if they are not those of the last call. Node R. *list is handed
+ * to ccr_gate_write, which needs no lock.
+ */
+bool ccr_gate_snapshot(struct ccr_booking_saved **list, size_t *n);
+void ccr_gate_write(struct ccr_booking_saved *list, size_t n);
 
 #endif
