@@ -222,6 +222,12 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 				return rc;
 			continue;
 		}
+		if (e->restored) {
+			/* What to look for instead is not known: its job's turn comes. */
+			ccr__remove(plan, e);
+			i--;
+			continue;
+		}
 		for (uint32_t j = i + 1; j < plan->entries; j++)
 			if (reality || plan->rank[j]->b.made < e->since)
 				ccr__lift(plan, plan->rank[j]);
@@ -233,5 +239,38 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 		if (rc)
 			return rc;
 	}
+	return 0;
+}
+
+int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		     const struct ccr_booking *b, struct ccr_error *err)
+{
+	static const struct ccr_demand unknown;
+	struct ccr_plan_job known = *job;
+	struct ccr__entry *e;
+
+	if (!b->n || job->limit < 1 || ccr__find(plan, job->id))
+		return ccr_error_set(err, CCR_EINVAL, 0, "job %u: no booking to restore", job->id);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->share[i].node >= plan->tl->n)
+			return ccr_error_set(err, CCR_EINVAL, 0, "job %u: no node %u", job->id,
+					     b->share[i].node);
+	known.demand = &unknown;
+	known.candidates = known.required = NULL;
+	e = ccr__add(plan, &known);
+	if (!e)
+		return ccr_error_nomem(err);
+	e->b.share = malloc(b->n * sizeof(*b->share));
+	if (!e->b.share) {
+		ccr__remove(plan, e);
+		return ccr_error_nomem(err);
+	}
+	memcpy(e->b.share, b->share, b->n * sizeof(*b->share));
+	e->b.n = b->n;
+	e->b.start = b->start;
+	e->b.end = ccr_end(b->start, job->limit);
+	e->b.first_start = b->first_start;
+	e->b.made = b->made;
+	e->restored = true;
 	return 0;
 }

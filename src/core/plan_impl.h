@@ -18,6 +18,7 @@ struct ccr__entry {
 	uint64_t *candidates; /* NULL: all */
 	uint64_t *required;   /* NULL: none */
 	bool held;	      /* its place is taken out of the timeline */
+	bool restored;	      /* its demand and sets are not known yet: ccr_plan_restore */
 	UT_hash_handle hh;
 };
 

@@ -251,7 +251,11 @@ static bool same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 		     const struct ccr_plan_job *job)
 {
 	uint32_t required = job->required ? ccr_bit_count(job->required, plan->tl->n) : 0;
+	struct ccr_query q = ccr__query(job);
 
+	if (e->restored)
+		return e->limit == job->limit &&
+		       ccr_search_covers(plan->search, plan->tl, &q, e->b.share, e->b.n);
 	if (e->limit != job->limit || !ccr_demand_equal(&e->demand, job->demand))
 		return false;
 	for (uint32_t i = 0; i < e->b.n; i++)
@@ -278,6 +282,7 @@ static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_pl
 {
 	if (ccr__remember(plan, e, job))
 		return CCR_ENOMEM;
+	e->restored = false;
 	ccr_plan_rerank(plan, job->id, &job->rank);
 	return 0;
 }
@@ -366,6 +371,8 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		e = NULL;
 		here = false;
 	}
+	if (here && e->restored && move(plan, e, job))
+		return nomem(err);
 	if (here && ccr_rank_cmp(&e->b.rank, &job->rank))
 		ccr_plan_rerank(plan, job->id, &job->rank);
 	deep = ahead(plan, job) >= depth;

@@ -133,6 +133,16 @@ int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t t
  */
 int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err);
 
+/*
+ * A promise that was made before the plan was (a restart): to be called before ccr_plan_ready, once
+ * for each. job: its id, rank, partition, since and limit; its demand and sets are not known yet
+ * and not looked at. Of b: start, first_start, made and the shares. It is kept in its place if
+ * that is whole, else dropped; the first ccr_plan_book of the job takes it over if it still is what
+ * the job needs. 0, CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an entry).
+ */
+int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		     const struct ccr_booking *b, struct ccr_error *err);
+
 enum ccr_book {
 	CCR_BOOKED = 0,
 	CCR_BOOK_NEVER,	 /* its candidates cannot hold it even when empty */

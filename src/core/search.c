@@ -519,3 +519,28 @@ bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
 	}
 	return ccr__choose(s, q, n) > 0;
 }
+
+bool ccr_search_covers(struct ccr_search *s, const struct ccr_timeline *tl,
+		       const struct ccr_query *q, const struct ccr_share *share, uint32_t n)
+{
+	const struct ccr_demand *d = q->demand;
+
+	if (n > s->n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ccr_node *node = &tl->node[share[i].node];
+
+		if (!ccr_bit(q->candidates, share[i].node))
+			return false;
+		s->able[i] = (struct ccr__able){
+		    .node = share[i].node,
+		    .units = ccr_demand_most(d, node, &share[i].a),
+		    .required = ccr__in(q->required, share[i].node),
+		};
+		if (!s->able[i].units)
+			return false;
+		if (d->total[0].count)
+			ccr__gives(d, node, &share[i].a, ccr_demand_node_min(d), s->able[i].gpus);
+	}
+	return ccr__choose(s, q, n) == n;
+}

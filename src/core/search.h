@@ -57,4 +57,9 @@ bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const st
 bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
 			 const struct ccr_query *q);
 
+/* Whether these shares, each of another node, hold the demand: candidates and required ones, too.
+ */
+bool ccr_search_covers(struct ccr_search *s, const struct ccr_timeline *tl,
+		       const struct ccr_query *q, const struct ccr_share *share, uint32_t n);
+
 #endif

@@ -405,6 +405,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
 	    !job->priority || ccr__stuck(job->job_id) > 1)
 		return rc;
+	ccr__keep_own_nodes(job);
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
 		return rc;

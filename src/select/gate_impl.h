@@ -104,6 +104,7 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
 	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
 	uint32_t filled;      /* fillers of this cycle */
 };
@@ -151,6 +152,15 @@ bool ccr__waits_for_resources(const job_record_t *job);
  * come since the last one. Job R.
  */
 bool ccr__unseen_above(const job_record_t *job);
+
+/* Puts the bookings of the state file into the new plan. False: out of memory. */
+bool ccr__restore_bookings(struct ccr_error *err);
+
+/*
+ * After a restart a node is unknown until it reports, and slurmctld offers it to nobody: what is
+ * booked there stays. Adds those nodes of the job's booking to the candidates.
+ */
+void ccr__keep_own_nodes(const job_record_t *job);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

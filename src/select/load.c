@@ -288,18 +288,19 @@ bool ccr__gate_load(bool cycle)
 	struct ccr_error err = {.text = "out of memory"};
 	uint32_t before = G.plan ? G.cluster.n : 0;
 	time_t now = time(NULL);
-	bool ok;
+	bool ok, made;
 
 	if (!ccr_cluster_read(&G.cluster)) {
 		ccr__gate_aside(
 		    "the nodes or their GPUs cannot be read (more than 8 types on one?)");
 		return false;
 	}
-	if (!G.plan || before != G.cluster.n)
+	made = !G.plan || before != G.cluster.n;
+	if (made)
 		ok = make_plan(&err);
 	else
 		ok = !ccr_plan_set_nodes(G.plan, G.cluster.node, &err);
-	ok = ok && set_partitions(&err);
+	ok = ok && set_partitions(&err) && (!made || ccr__restore_bookings(&err));
 	if (ok) {
 		review();
 		ccr_plan_begin(G.plan, now, cycle);

@@ -141,10 +141,14 @@ static void tell(const struct ccr_notice *n, void *data)
 static void tell_all(struct told *told)
 {
 	slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	struct ccr_booking_saved *list;
 	struct told now = {0};
+	bool changed;
+	size_t n;
 
 	lock_slurmctld(locks);
 	ccr_gate_notices(tell, &now);
+	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);
 
@@ -156,6 +160,8 @@ static void tell_all(struct told *told)
 	if (now.n || told->n)
 		last_job_update = time(NULL);
 	unlock_slurmctld(locks);
+	if (changed)
+		ccr_gate_write(list, n);
 	free(told->job);
 	*told = now;
 }

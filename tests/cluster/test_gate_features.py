@@ -1,4 +1,5 @@
 """What else slurmctld does, under the gate as without it (it may allow or forbid starts, no more)."""
+import os
 import re
 import signal
 import time
@@ -237,6 +238,57 @@ def test_reconfigure_and_kill_lose_no_job(cluster):
     wait_booked(cluster, job)
     cluster.run("scancel", *held)
     cluster.wait_state(job, "COMPLETED")
+
+
+def killed(c, job):
+    """slurmctld, anew after a kill -9, once its first cycle is over and told."""
+    c.wait_saved(job)
+    c.end("slurmctld", signal.SIGKILL)
+    c.start_slurmctld()
+    # The list of booked nodes is the reporter's, and no part of slurmctld's own state.
+    c.wait_for(lambda: c.job(job).get("SchedNodeList"), what="a booking")
+
+
+def test_a_promise_survives_a_kill(cluster):
+    """Planned afresh, the job above would take n1 as soon as it is free, and the named one wait."""
+    c = cluster
+    held = [fill(c, minutes=m, nodes=(n,))[0] for n, m in (("n1", 30), ("n2", 20), ("n3", 10))]
+    above = c.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=60)
+    assert wait_booked(c, above)["SchedNodeList"] == "n[2-3]"
+    below = c.sbatch("sleep 9999", gres="gpu:2", time=60, nodelist="n1")
+    wait_booked(c, below)
+    c.update(JobId=held[0], TimeLimit=10)
+    c.wait_for(lambda: (start_time(c, below) or 9999) <= 601, what="the earlier start")
+    promised = [time.time() + start_time(c, job) for job in (above, below)]
+    killed(c, below)
+    c.wait_nodes_registered()
+    cycles = sdiag(c)["Total cycles"]
+    c.wait_for(lambda: sdiag(c)["Total cycles"] >= cycles + 2, what="two cycles")
+    for job, start in zip((above, below), promised):
+        assert time.time() + start_time(c, job) <= start + 1
+    assert c.log_grep("the bookings in .*ccr_bookings.json are kept")
+    c.run("scancel", held[0])
+    c.wait_state(below)
+
+
+def test_no_filler_slips_in_while_slurmctld_comes_back(cluster):
+    c = cluster
+    fill(c, nodes=("n2", "n3"))
+    c.wait_state(c.sbatch("sleep 9999", gres="gpu:1", time=10, nodelist="n1"))
+    top = c.sbatch("sleep 9999", gres="gpu:2", time=60)
+    wait_booked(c, top)
+    promised = time.time() + start_time(c, top)
+    fillers = [c.sbatch("sleep 9999", gres="gpu:1", time=60) for _ in range(4)]
+    for again in range(2):
+        if again:  # nor when what was promised is lost
+            os.truncate(f"{c.root}/state/ccr_bookings.json", 10)
+        killed(c, top)
+        c.wait_nodes_registered()
+        cycles = sdiag(c)["Total cycles"]
+        c.wait_for(lambda: sdiag(c)["Total cycles"] >= cycles + 2, what="two cycles")
+        assert c.states(top, *fillers) == ["PENDING"] * 5
+        assert time.time() + start_time(c, top) <= promised + 1
+    assert c.log_grep("ccr_bookings.json.*all bookings are made anew")
 
 
 def test_partition_preemption():

@@ -71,7 +71,7 @@ static void random_demand(struct world *w, struct ccr_demand *d, uint64_t *s)
 void world_random(struct world *w, uint64_t series, uint64_t n)
 {
 	uint64_t s = series * UINT64_C(1000003) + n;
-	int64_t mode = between(&s, 0, 3);
+	int64_t mode = between(&s, 0, 4);
 
 	memset(w, 0, sizeof(*w));
 	w->nodes = (uint32_t)between(&s, 1, W_NODES);
@@ -95,10 +95,12 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 
 		j->arrives = between(&s, 0, 3) ? 0 : between(&s, 1, 40);
 		j->limit = between(&s, 1, 30);
-		/* Limits that are kept, over-estimated, both, or absent. */
+		/* Limits that are kept, over-estimated, both, absent, or outlived. */
 		j->runs = mode == 0 || between(&s, 0, 1) ? j->limit : between(&s, 1, j->limit);
 		if (mode == 2 && !between(&s, 0, 3))
 			j->limit = CCR_FOREVER;
+		if (mode == 4 && !between(&s, 0, 2))
+			j->runs = j->limit + between(&s, 1, 12);
 		j->prio = (uint32_t)between(&s, 1, 100);
 		j->partition = (uint16_t)between(&s, 0, w->parts - 1);
 		random_demand(w, &j->demand, &s);
@@ -111,6 +113,7 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 		w->depth[p] = (uint32_t)between(&s, 0, 4);
 	w->window = between(&s, 0, 5) ? 1000000 : between(&s, 5, 60);
 	w->fails_at = between(&s, 0, 9) ? 0 : between(&s, 1, 40);
+	w->restarts_at = between(&s, 0, 3) ? 0 : between(&s, 1, 60);
 	w->placement = between(&s, 0, 1);
 	w->seed = world_random_next(&s);
 }
@@ -132,7 +135,7 @@ struct run {
 	struct live job[W_JOBS];
 	int64_t now;
 	uint64_t seed;
-	bool down;
+	bool down, restarted;
 	char *what;
 	size_t size;
 };
@@ -387,15 +390,27 @@ static bool whole(struct run *r)
 	return true;
 }
 
-/* A promise is off when a job above came after it, or a node went. */
+/* A job is still there after its time. */
+static bool overdue(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->w->jobs; i++)
+		if (r->job[i].state == RUNS &&
+		    ccr_end(r->job[i].started, r->w->job[i].limit) <= r->now)
+			return true;
+	return false;
+}
+
+/* A promise is off when a job above came after it, a node goes or a job outlives its limit. */
 static void excuse(struct run *r, bool node)
 {
+	bool broken = node || overdue(r);
+
 	for (uint32_t i = 0; i < r->w->jobs; i++) {
 		struct ccr_plan_job a = plan_job(r, i);
 
 		if (!r->job[i].promised)
 			continue;
-		r->job[i].excused = r->job[i].excused || node;
+		r->job[i].excused = r->job[i].excused || broken;
 		for (uint32_t k = 0; k < r->w->jobs; k++) {
 			struct ccr_plan_job b = plan_job(r, k);
 
@@ -460,6 +475,8 @@ static int64_t next_event(const struct run *r)
 		SOONER(b->start);
 	if (!r->down && r->w->fails_at)
 		SOONER(r->w->fails_at);
+	if (!r->restarted && r->w->restarts_at)
+		SOONER(r->w->restarts_at);
 #undef SOONER
 	return t;
 }
@@ -496,29 +513,63 @@ static bool all_done(struct run *r)
 	return ok;
 }
 
+static bool new_plan(struct run *r)
+{
+	struct ccr_plan_options opt = ccr_plan_defaults();
+
+	opt.window = r->w->window;
+	opt.placement = r->w->placement;
+	if (ccr_plan_new(&r->plan, r->w->node, r->w->nodes, &opt, NULL))
+		return fail(r, "no plan");
+	for (uint32_t p = 0; p < r->w->parts; p++)
+		ccr_plan_partition(r->plan, (uint16_t)p, r->w->depth[p], false, NULL);
+	if (r->down)
+		ccr_plan_node_up(r->plan, 0, false);
+	return true;
+}
+
+/* A new plan that knows of the old one what a state file does. */
+static bool restart(struct run *r)
+{
+	struct ccr_plan *old = r->plan;
+	const struct ccr_booking *b;
+	bool ok = new_plan(r);
+
+	r->restarted = true;
+	for (uint32_t i = 0; ok && (b = ccr_plan_nth(old, i)); i++) {
+		struct ccr_plan_job pj = plan_job(r, b->job - 1);
+
+		pj.demand = NULL;
+		pj.candidates = pj.required = NULL;
+		if (b->n && ccr_plan_restore(r->plan, &pj, b, NULL))
+			ok = fail(r, "job %u is not restored", b->job);
+	}
+	if (!ok)
+		ccr_plan_free(r->plan);
+	ccr_plan_free(ok ? old : NULL);
+	r->plan = ok ? r->plan : old;
+	return ok;
+}
+
 bool world_run(const struct world *w, char *what, size_t size)
 {
-	struct run r = {.w = w, .seed = w->seed, .what = what, .size = size, .now = 1000};
-	struct ccr_plan_options opt = ccr_plan_defaults();
 	struct world copy = *w;
-	bool ok = true;
+	struct run r = {.w = &copy, .seed = w->seed, .what = what, .size = size, .now = 1000};
+	bool ok = true, failed = false;
 
 	/* Times start at 1000, so that 0 can mean none. */
 	for (uint32_t i = 0; i < copy.jobs; i++)
 		copy.job[i].arrives += 1000;
 	if (copy.fails_at)
 		copy.fails_at += 1000;
-	r.w = &copy;
-	opt.window = w->window;
-	opt.placement = w->placement;
-	if (ccr_plan_new(&r.plan, w->node, w->nodes, &opt, NULL))
-		return fail(&r, "no plan");
-	for (uint32_t p = 0; p < w->parts; p++)
-		ccr_plan_partition(r.plan, (uint16_t)p, w->depth[p], false, NULL);
+	if (copy.restarts_at)
+		copy.restarts_at += 1000;
+	if (!new_plan(&r))
+		return false;
 	for (int turn = 0; ok && turn < 500; turn++) {
 		int64_t t;
 
-		excuse(&r, r.down);
+		excuse(&r, failed);
 		ok = cycle(&r);
 		t = next_event(&r);
 		if (!ok || t >= CCR_FOREVER)
@@ -527,8 +578,11 @@ bool world_run(const struct world *w, char *what, size_t size)
 		for (uint32_t i = 0; i < w->jobs; i++)
 			if (r.job[i].state == RUNS && r.job[i].ends <= t)
 				r.job[i].state = DONE;
-		if (!r.down && copy.fails_at && copy.fails_at <= t)
+		failed = !r.down && copy.fails_at && copy.fails_at <= t;
+		if (failed)
 			node_fails(&r);
+		if (!r.restarted && copy.restarts_at && copy.restarts_at <= t)
+			ok = restart(&r);
 	}
 	ok = ok && all_done(&r);
 	ccr_plan_free(r.plan);
@@ -563,8 +617,9 @@ void world_print(const struct world *w, char *out, size_t size)
 	size_t n = 0;
 
 #define P(...) n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0
-	P("window %lld, node 0 fails at %lld, pick seed %llu, depths", (long long)w->window,
-	  (long long)w->fails_at, (unsigned long long)w->seed);
+	P("window %lld, node 0 fails at %lld, restart at %lld, pick seed %llu, depths",
+	  (long long)w->window, (long long)w->fails_at, (long long)w->restarts_at,
+	  (unsigned long long)w->seed);
 	for (uint32_t p = 0; p < w->parts; p++)
 		P(" %u", w->depth[p]);
 	P("\n");
