@@ -264,9 +264,12 @@ def debian13(quick, pattern, mark=""):
     yield built
     if not built.failed:
         # there is no compiler in there
-        for command in (["tests/versions/wrong_headers.py", folder],
-                        [] if mark else ["tests/install/build_debs.py", folder, version]):
-            code, text = run("debian13-prepare", *command) if command else (0, "")
+        commands = [["tests/versions/wrong_headers.py", folder],
+                    ["/usr/bin/python3", "tests/cluster/mfcommon.py", folder]]
+        if not mark:  # what installs them is not marked
+            commands.append(["tests/install/build_debs.py", folder, version])
+        for command in commands:
+            code, text = run("debian13-prepare", *command)
             if code:
                 prepared.case(command[0], text)
                 yield prepared

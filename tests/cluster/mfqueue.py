@@ -216,6 +216,8 @@ class Frozen:
         waiting = c.run("squeue", "-h", "-t", "R", "-S", "i", "-o", "%i").stdout.split()[-1]
         set_clock(c, self.began + at)
         c.wait_saved(waiting)
+        c.wait_for(lambda: time.time() - os.stat(f"{c.root}/state").st_mtime > 1, 60,
+                   what="the end of saving")
 
     def look(self):
         c = self.cluster

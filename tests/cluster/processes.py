@@ -151,7 +151,8 @@ class Processes:
     def run(self, name, *args, check=True, input=None, env=None, timeout=120):
         """Runs a command with this cluster's slurm.conf; a CompletedProcess with text."""
         words = [str(a) for a in args]
-        argv = [*self.wrap, name if "/" in name else self.program(name), *words]
+        wrap = [] if name in NOT_SLURMS else self.wrap
+        argv = [*wrap, name if "/" in name else self.program(name), *words]
         done = subprocess.run(argv, env=self.environment(env), text=True, input=input,
                               stdin=None if input is not None else subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,

@@ -8,6 +8,8 @@ import pytest
 
 from gate import KEEP_GOING, SCHED, Nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
+pytestmark = pytest.mark.every_slurm
+
 PARTITIONS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
               "q": "Nodes=ALL MaxTime=INFINITE State=UP",
               "one": "Nodes=n1 MaxTime=INFINITE State=UP"}
@@ -117,7 +119,7 @@ def test_exclusive_books_a_whole_node(cluster):
     job = cluster.sbatch("sleep 1", exclusive=True, time=10)
     wait_booked(cluster, job)
     assert start_time(cluster, job) <= 1801
-    late = cluster.sbatch("sleep 9999", time=60, nodelist=cluster.job(job)["SchedNodeList"])
+    late = cluster.sbatch("sleep 9999", time=60, nodelist=wait_booked(cluster, job)["SchedNodeList"])
     time.sleep(4)
     assert cluster.job(late)["JobState"] == "PENDING"
 
@@ -142,7 +144,7 @@ def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
     assert wait_booked(cluster, job)["SchedNodeList"] == "n1"
     cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test")
-    cluster.wait_for(lambda: cluster.job(job)["SchedNodeList"] in ("n2", "n3"),
+    cluster.wait_for(lambda: cluster.job(job).get("SchedNodeList") in ("n2", "n3"),
                      what="a booking elsewhere")
     cluster.run("scancel", *first)
     cluster.wait_for(lambda: not cluster.job(first[0])["JobState"].startswith("COMPLETING"))

@@ -4,6 +4,8 @@ import pytest
 from ccrcluster import Cluster, Nodes
 from policies import eligible, example, rows, seed, snippet, stopped
 
+pytestmark = pytest.mark.every_slurm
+
 # games is in both accounts: 3/5 x 1/2 + 1/5 x 1/2 of all shares are his; man has 3/10, lp 1/10.
 # (The fifth share is that of the user root, directly below the account root.)
 ACCOUNTS = {"a": {"Fairshare": 3, "users": {"games": "Fairshare=1", "man": "MaxJobs=1:Fairshare=1"}},
