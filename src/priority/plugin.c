@@ -15,6 +15,7 @@
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
 #include "priority/fit.h"
+#include "priority/kept.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 #include "priority/sprio_list.h"
@@ -153,6 +154,7 @@ uint32_t priority_p_set(uint32_t last_prio, job_record_t *job)
 	(void)last_prio;
 	if (!in_daemon || !job || !ccr_fit_job(job))
 		return 1;
+	ccr_kept_touch(job->job_id);
 	site_factor_g_set(job);
 	if (job->direct_set_prio && job->priority > 0) {
 		ccr_slurm_factors_clear(job);

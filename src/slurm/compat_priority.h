@@ -146,6 +146,29 @@ uint32_t *ccr_slurm_slots(job_record_t *job, int n);
 /* The array as it is, for reading; NULL with *count 0 where there is none. Job R. */
 const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count);
 
+/* What tells one array from another that took its place: an address, never to look at. Job R. */
+static inline const void *ccr_slurm_slots_now(const job_record_t *job)
+{
+#if !CCR_SLURM_PRIO_NAMES
+	return job->priority_array;
+#elif CCR_SLURM_PRIO_MULT
+	return job->prio_mult;
+#else
+	return job->part_prio;
+#endif
+}
+
+/* Did the job name several QOS? */
+static inline bool ccr_slurm_names_qos(const job_record_t *job)
+{
+#if CCR_SLURM_QOS_LIST
+	return job->qos_list != NULL;
+#else
+	(void)job;
+	return false;
+#endif
+}
+
 /* part and qos of pair `index`; qos is job->qos_ptr (may be NULL) where the job names one QOS. */
 typedef void (*ccr_slurm_slot_fn)(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos,
 				  int index, void *arg);
@@ -172,17 +195,6 @@ bool ccr_slurm_request_wants(const ccr_slurm_request_t *request, const job_recor
 
 /* May uid see the job, by PrivateData, operators, coordinators and MCS? Job R. */
 bool ccr_slurm_may_see(const job_record_t *job, uid_t uid);
-
-/* An empty list of rows that owns what it holds: what get_priority_factors_list returns. */
-ccr_slurm_list_t *ccr_slurm_rows_create(void);
-
-/*
- * Appends a copy: the job in that partition under that QOS (NULL: none) with those factors. A job
- * whose priority was set by hand, or one without factors, gets its priority alone; a held one
- * among these (priority 0) gets no row, as slurmctld cannot send it.
- */
-void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
-			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors);
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
