@@ -27,11 +27,10 @@ def snippet(name):
 
 
 def cluster_arguments(args):
-    ours = args.priority == "priority/ccr"
     with open(os.path.join(EXAMPLES, "ccr.json")) as text:
         policy = text.read()
     return {"nodes": [Nodes(count=args.nodes, cpus=16, gpus="a100:4")], "clock": "-1d",
-            "priority_type": args.priority, "plugins": ("priority",) if ours else (),
+            "priority_type": "priority/ccr", "plugins": ("priority",),
             "policy": policy, "conf": snippet("ccr.conf")}
 
 
@@ -62,7 +61,7 @@ def submit_queue(c, args):
 
 
 def story(c, args):
-    say(f"""Slurm {c.version[0]}.{c.version[1]:02}.{c.version[2]} with {args.priority}: {args.nodes} nodes, one real
+    say(f"""Slurm {c.version[0]}.{c.version[1]:02}.{c.version[2]} with priority/ccr: {args.nodes} nodes, one real
         slurmd each, up after {c.timings['nodes idle']:.1f} s. Their clock stands a day back. A user
         of group b (target 25 %, used 5 %, financial factor 4.0) asks for all {args.nodes} nodes and
         has to wait.""")

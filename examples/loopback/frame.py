@@ -13,24 +13,36 @@ REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(REPO, "tests", "cluster"))
 from ccrcluster import Cluster, ClusterError, Nodes  # noqa: E402
 
+MOST_NODES = 512  # a slurmd each: 1.3 MB and a port
 KEPT = "kept-by-demo"  # in the folder of a cluster that --keep left up
 
 __all__ = ["ClusterError", "Nodes", "main", "pair", "say", "show"]
 
 
-def options(description, **defaults):
-    """The command line that every example has."""
+def node_count(text):
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_NODES:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a number of nodes from 1 to {MOST_NODES}")
+    return int(text)
+
+
+def options(description, one_cluster=True):
+    """The command line of an example; --keep and the number of nodes are for one of one cluster."""
     parser = argparse.ArgumentParser(prog="./demo", description=description)
-    parser.add_argument("--keep", action="store_true",
-                        help="leave the cluster up and say how to talk to it")
-    parser.add_argument("--stop", nargs="?", const="", metavar="DIR",
-                        help="end the clusters that --keep left up (or that in DIR)")
+    if one_cluster:
+        parser.add_argument("--keep", action="store_true",
+                            help="leave the cluster up and say how to talk to it")
+        parser.add_argument("--stop", nargs="?", const="", metavar="DIR",
+                            help="end the clusters that --keep left up (or that in DIR)")
+        parser.add_argument("--nodes", type=node_count, default=64, metavar="N",
+                            help="nodes, each with its own slurmd (default: %(default)s)")
     parser.add_argument("--gpu", action="store_true", help="the GPU example instead")
-    parser.add_argument("--priority", default=defaults.get("priority", "priority/ccr"),
-                        metavar="TYPE", help="PriorityType (default: %(default)s)")
-    parser.add_argument("--nodes", type=int, default=defaults.get("nodes", 64), metavar="N",
-                        help="nodes, each with its own slurmd (default: %(default)s)")
-    return parser.parse_args()
+    # ./demo looks at the options before it builds anything.
+    parser.add_argument("--only-options", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.only_options:
+        sys.exit(0)
+    return args
 
 
 def stop_kept(folder):
@@ -41,10 +53,10 @@ def stop_kept(folder):
     return 0 if ended or not folder else 1
 
 
-def main(description, cluster_arguments, story, prepare=None, **defaults):
+def main(description, cluster_arguments, story, prepare=None):
     """Runs story(cluster, options) on a Cluster of cluster_arguments(options). prepare(cluster,
     options) comes before anything is started, to lay files into the cluster's folder."""
-    args = options(description, **defaults)
+    args = options(description)
     if args.stop is not None:
         return stop_kept(args.stop)
     # The end of a terminal or of a session ends the cluster as Ctrl-C does.
@@ -82,7 +94,7 @@ def main(description, cluster_arguments, story, prepare=None, **defaults):
 
 def pair(description, cluster_arguments, story):
     """Runs story(stock, ours) on two clusters side by side: cluster_arguments(False) and (True)."""
-    options(description)
+    options(description, one_cluster=False)
     for sig in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(sig, lambda number, _: sys.exit(128 + number))
     clusters = []

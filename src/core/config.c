@@ -188,12 +188,14 @@ static int read_text(struct ccr__reader *r, const char *text, size_t len)
 
 static void set_defaults(struct ccr_config *c)
 {
+	const struct ccr_usage_model m = ccr_usage_model_default(CCR_USAGE_HALFLIFE);
+
 	c->base = 1000000;
-	c->usage = (struct ccr_config_usage){.model = CCR_USAGE_HALFLIFE,
-					     .interval = 86400,
-					     .depth = 7,
-					     .decay = 0.8,
-					     .hist_hours = 10,
+	c->usage = (struct ccr_config_usage){.model = m.kind,
+					     .interval = m.interval_s,
+					     .depth = (int)m.depth,
+					     .decay = m.decay,
+					     .hist_hours = m.hist_hours,
 					     .charge = CCR_CHARGE_BILLING,
 					     .source = CCR_SOURCE_AUTO,
 					     .gpu_weight = 32};
@@ -201,7 +203,8 @@ static void set_defaults(struct ccr_config *c)
 					 .cpu_time_factor = 0,
 					 .run_time_factor = 0.7,
 					 .run_job_factor = 3.0,
-					 .user_shares = 1};
+					 .user_shares = 1,
+					 .array_tasks = 100};
 	c->backfill = (struct ccr_config_backfill){.enabled = true,
 						   .depth = 10,
 						   .window = 7 * 86400,

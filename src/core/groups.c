@@ -36,6 +36,18 @@ double ccr_target_points(enum ccr_target_kind kind, double target, double usage)
 	return 0;
 }
 
+double ccr_groups_shares(const struct ccr_groups *groups)
+{
+	double sum = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		any = any || groups->list[i]->has_shares;
+		sum += groups->list[i]->shares;
+	}
+	return any ? sum : 0;
+}
+
 const char *ccr_target_suffix(enum ccr_target_kind kind)
 {
 	switch (kind) {

@@ -81,6 +81,12 @@ enum ccr_group_by {
  */
 double ccr_target_points(enum ccr_target_kind kind, double target, double usage);
 
+/*
+ * All shares that the file gives its groups, one that has none counting 1; 0 where no group has
+ * any.
+ */
+double ccr_groups_shares(const struct ccr_groups *groups);
+
 /* The suffix of a kind as the file has it, "" for CCR_TARGET_BOTH and _NONE. Static. */
 const char *ccr_target_suffix(enum ccr_target_kind kind);
 

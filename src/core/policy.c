@@ -199,9 +199,11 @@ static int note_variables(const struct context *c, struct ccr_policy *policy, mu
 		if (is_constant(c->spec, name))
 			continue;
 		const char *near = ccr_var_nearest(name);
-		return complain(
-		    c, "found the unknown variable '%s', expected one of ccr.json(5)%s%s%s", name,
-		    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		return complain(c,
+				"found the unknown variable '%s' at character %zu, expected one of "
+				"ccr.json(5)%s%s%s",
+				name, ccr__policy_find_name(policy->column[c->column].text, name),
+				near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	return CCR_OK;
 }

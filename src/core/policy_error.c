@@ -8,7 +8,9 @@
 
 #include "core/json.h"
 
+#define END_OF_EXPR	       2
 #define UNEXPECTED_PARENTHESIS 7
+#define NEAR		       24 /* characters that are shown of the place */
 
 /* By muParser's EErrorCodes (muParserDef.h, whose header is C++ and cannot be included). */
 static const struct {
@@ -16,7 +18,7 @@ static const struct {
 } words[] = {
     [0] = {"an operator", "a value before it"},
     [1] = {"something unknown", "a number, a variable, a function or an operator"},
-    [2] = {"the end", "a value"},
+    [END_OF_EXPR] = {"the end", "a value"},
     [3] = {"a comma", "one value; commas separate a function's arguments"},
     [4] = {"several values in parentheses", "the name of a function before them"},
     [5] = {"a number", "an operator before it"},
@@ -43,6 +45,8 @@ static const struct {
     [36] = {"a name that is too long", "one of the variables of ccr.json(5)"},
     [37] = {"an expression that is too long", "a shorter one"},
     [38] = {"a character that does not print", "printable ASCII"},
+    /* its "internal error": it ran out of values */
+    [39] = {"an operator without a value behind it", "a value on both of its sides"},
 };
 
 /* The name that ends right before a place; false if there is none, or it is too long. */
@@ -59,6 +63,19 @@ static bool name_before(const char *expr, size_t at, char *out, size_t size)
 	return true;
 }
 
+size_t ccr__policy_find_name(const char *expr, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = expr; n && (at = strstr(at, name)); at++) {
+		bool starts = at == expr || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+
+		if (starts && !isalnum((unsigned char)at[n]) && at[n] != '_')
+			return (size_t)(at - expr) + 1;
+	}
+	return 0;
+}
+
 const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size)
 {
 	const char *found = "something that muParser refuses", *expected = "an expression";
@@ -69,8 +86,16 @@ const char *ccr__policy_error(int code, int position, const char *expr, char *ou
 		found = words[code].found;
 		expected = words[code].expected;
 	}
-	if (position < 0 || (size_t)position >= len) {
+	if (position < 0 || !len) {
 		snprintf(out, size, "found %s, expected %s", found, expected);
+		return out;
+	}
+	if ((size_t)position >= len) {
+		const char *last = expr + (len > NEAR ? len - NEAR : 0);
+
+		ccr_json_printable(last, strlen(last), near, sizeof(near));
+		snprintf(out, size, "found %s%s (behind '%s'), expected %s", found,
+			 code == END_OF_EXPR ? "" : " at the end", near, expected);
 		return out;
 	}
 	if (code == UNEXPECTED_PARENTHESIS && expr[position] == '(' &&
@@ -81,7 +106,7 @@ const char *ccr__policy_error(int code, int position, const char *expr, char *ou
 			 near, (size_t)position + 1 - strlen(near));
 		return out;
 	}
-	ccr_json_printable(expr + position, len - (size_t)position, near, 24);
+	ccr_json_printable(expr + position, len - (size_t)position, near, NEAR);
 	snprintf(out, size, "found %s at character %d (near '%s'), expected %s", found,
 		 position + 1, near, expected);
 	return out;

@@ -12,9 +12,12 @@
 
 /*
  * Writes `found X at character N (near '...'), expected Y` into out for muParser's error code and
- * 0-based position in expr; a position outside expr (muParser's -1 for none) is left out. Returns
- * out.
+ * 0-based position in expr; one behind expr is its end, of which the last characters are shown;
+ * one below 0 (muParser does not know) is left out. Returns out.
  */
 const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size);
+
+/* Where the name stands in expr as a word of its own, counted from 1; 0: nowhere. */
+size_t ccr__policy_find_name(const char *expr, const char *name);
 
 #endif

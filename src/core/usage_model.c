@@ -17,9 +17,9 @@ struct ccr_usage_model ccr_usage_model_default(enum ccr_usage_kind kind)
 	    .kind = kind,
 	    .half_life_s = 7 * 86400.0,
 	    .interval_s = 86400,
-	    .depth = 8,
-	    .decay = 1.0,
-	    .hist_hours = 5.0,
+	    .depth = 7,
+	    .decay = 0.8,
+	    .hist_hours = 10,
 	};
 }
 

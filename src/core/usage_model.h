@@ -43,8 +43,8 @@ struct ccr_usage_model {
 };
 
 /*
- * The kind's usual parameters: a half-life of 7 days (slurm.conf's default); Maui's defaults of 8
- * windows of 24 h with decay 1; LSF's 5 hours.
+ * The parameters of a kind where none are given, in the policy file and in the ledger: a half-life
+ * of 7 days (slurm.conf's default); 7 windows of a day with decay 0.8; 10 hours.
  */
 struct ccr_usage_model ccr_usage_model_default(enum ccr_usage_kind kind);
 

@@ -25,6 +25,7 @@
 #include "priority/engine.h"
 #include "priority/fit.h"
 #include "priority/kept.h"
+#include "priority/lsf_arrays.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 
@@ -35,6 +36,7 @@ static struct {
 	pthread_cond_t wake;
 	bool stop;
 	bool now;		  /* a cycle at once: slurm.conf was read again */
+	bool soon;		  /* a cycle when the last is a second old: see ccr_cycle_soon() */
 	bool relearn;		  /* see ccr_cycle_reconfigure() */
 	struct ccr_settings next; /* where `now` is set */
 	time_t last;
@@ -279,6 +281,10 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	}
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
+	/* before the walk, which holds the list's lock; and the new records are scored with the
+	 * rest */
+	if (scoring && ccr_engine_uses_lsf(e))
+		(void)ccr_lsf_arrays_split(&e->config->lsf, now);
 	ccr_duties_lock();
 	ccr_facts_site(&sources.site, &settings, now);
 	if (!settings.debug) /* the log shows more than the policy asks for */
@@ -353,7 +359,7 @@ static bool take_orders(bool *relearn)
 	bool now = thread.now;
 
 	*relearn = thread.relearn;
-	thread.now = thread.relearn = false;
+	thread.now = thread.relearn = thread.soon = false;
 	if (now && thread.next.conf_path) {
 		ccr_settings_free(&settings);
 		settings = thread.next;
@@ -366,9 +372,10 @@ static bool take_orders(bool *relearn)
 /* Waits until `until`, an order or the end. */
 static void wait_until(time_t until)
 {
-	struct timespec at = {.tv_sec = until};
-
 	while (!thread.stop && !thread.now) {
+		time_t end = thread.soon && until > thread.last + 1 ? thread.last + 1 : until;
+		struct timespec at = {.tv_sec = end};
+
 		if (pthread_cond_timedwait(&thread.wake, &thread.lock, &at) == ETIMEDOUT)
 			break;
 	}
@@ -382,9 +389,9 @@ static void *run(void *unused)
 	pthread_mutex_lock(&thread.lock);
 	while (!thread.stop) {
 		time_t now = time(NULL);
-		bool relearn, ordered = take_orders(&relearn);
+		bool relearn, soon = thread.soon, ordered = take_orders(&relearn);
 		/* a clock that was set back must not silence the thread until it is caught up */
-		bool scoring = ordered || now >= due || due > now + (time_t)settings.period;
+		bool scoring = ordered || soon || now >= due || due > now + (time_t)settings.period;
 
 		pthread_mutex_unlock(&thread.lock);
 		if (ccr_fit_jobs()) {
@@ -454,6 +461,14 @@ void ccr_cycle_reconfigure(const struct ccr_settings *from, bool relearn)
 	thread.next = copy;
 	thread.now = true;
 	thread.relearn = thread.relearn || relearn;
+	pthread_cond_signal(&thread.wake);
+	pthread_mutex_unlock(&thread.lock);
+}
+
+void ccr_cycle_soon(void)
+{
+	pthread_mutex_lock(&thread.lock);
+	thread.soon = true;
 	pthread_cond_signal(&thread.wake);
 	pthread_mutex_unlock(&thread.lock);
 }

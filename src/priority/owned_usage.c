@@ -1,8 +1,10 @@
 /* owned_usage - see owned_usage.h */
 #include "priority/owned_usage.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "core/ledger_state.h"
@@ -49,6 +51,29 @@ static char *path_of(const struct ccr_settings *settings)
 	return path;
 }
 
+/*
+ * Refusing the file would lose the usage, which nobody can put back; so it is used, and an admin
+ * can see that it may have been changed. The next save makes it ours.
+ */
+static void warn_of_owner(const char *path, enum ccr_ledger_source source)
+{
+	struct ccr_error err;
+	char old[PATH_MAX];
+	struct stat st;
+
+	if (source == CCR_LEDGER_EMPTY)
+		return;
+	if (source == CCR_LEDGER_OLD) {
+		snprintf(old, sizeof(old), "%s.old", path);
+		path = old;
+	}
+	if (stat(path, &st) == 0 &&
+	    ccr_config_check_owner(&st, path, slurm_conf.slurm_user_id, &err))
+		error("priority/ccr: usage: %s; it is used all the same, so that no usage is lost: "
+		      "see that it is right",
+		      err.text);
+}
+
 bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_engine *engine)
 {
 	struct ccr_usage_model model = model_of(settings, engine->config);
@@ -63,11 +88,13 @@ bool ccr_owned_usage_init(const struct ccr_settings *settings, const struct ccr_
 	if (!path)
 		return false;
 	rc = ccr_ledger_restore(path, &model, time(NULL), &ledger, &notes, &err);
-	free(path);
-	if (rc) {
+	if (rc)
 		error("priority/ccr: usage: %s", err.text);
+	else
+		warn_of_owner(path, notes.source);
+	free(path);
+	if (rc)
 		return false;
-	}
 	if (notes.text[0])
 		error("priority/ccr: usage: %s", notes.text);
 	return true;

@@ -123,6 +123,7 @@ static uint32_t score_now(job_record_t *job)
 	struct ccr_scored scored = {0};
 	struct ccr_engine *e;
 	uint32_t priority = job->priority ? job->priority : 1;
+	bool joins = false;
 
 	assoc_mgr_lock(&a);
 	e = ccr_engine_lock();
@@ -134,8 +135,8 @@ static uint32_t score_now(job_record_t *job)
 		sources.lsf = e->lsf;
 	}
 	if (e && ccr_scored_gather(&sources, job, &scored, &set_arena)) {
-		ccr_scored_lsf(e->lsf, &scored, &set_arena,
-			       ccr_lsf_rows_joins(job, sources.site.now));
+		joins = e->lsf && ccr_lsf_rows_joins(job, sources.site.now);
+		ccr_scored_lsf(e->lsf, &scored, &set_arena, joins);
 		ccr_engine_rule(e, &settings, &rule);
 		ccr_scored_compute(e->set, &rule, &settings, &scored, &set_arena, faults);
 		priority = ccr_scored_store(&sources, &scored, &set_arena, job);
@@ -143,6 +144,8 @@ static uint32_t score_now(job_record_t *job)
 	}
 	ccr_engine_unlock();
 	assoc_mgr_unlock(&a);
+	if (joins && ccr_slurm_is_array_rest(job))
+		ccr_cycle_soon();
 	return priority;
 }
 

@@ -294,19 +294,12 @@ static bool from_ledger(struct ccr_standings *s, const struct ccr_ledger *ledger
 /* --- all together ------------------------------------------------------------------------------
  */
 
-/* Shares that the file gives its groups. Where one has any, one that has not counts 1. */
+/* Shares that the file gives its groups. */
 static void share_out(struct ccr_standings *s)
 {
-	double sum = 0;
-	bool any = false;
+	double sum = ccr_groups_shares(&s->config->groups);
 
-	for (size_t i = 0; i < s->count; i++) {
-		const struct ccr_group *g = s->group[i].group;
-
-		any = any || g->has_shares;
-		sum += g->shares;
-	}
-	for (size_t i = 0; i < s->count && any; i++) {
+	for (size_t i = 0; i < s->count && sum > 0; i++) {
 		s->group[i].has_share = true;
 		s->group[i].share = ccr_fraction(s->group[i].group->shares, sum);
 	}

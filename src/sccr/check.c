@@ -5,19 +5,19 @@
  * the plugin takes. Weights come from slurm.conf, where one is found.
  */
 #include <getopt.h>
-#include <pwd.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/config.h"
 #include "core/duration.h"
 #include "sccr/common.h"
+#include "sccr/options.h"
 #include "sccr/sccr.h"
 #include "sccr/sim_cluster.h"
 
@@ -27,18 +27,15 @@ struct check {
 	const char *conf_path;	  /* NULL: none */
 };
 
-static void help(FILE *out)
-{
-	fputs(
-	    "usage: sccr check [--slurm-conf FILE] POLICY\n\n"
-	    "Validates a policy file and prints it as it is understood: each column with its\n"
-	    "expression and weight, each group with its target and factor, usage and backfill.\n\n"
-	    "  --slurm-conf FILE  where the weights are read (default: $SLURM_CONF, else\n"
-	    "                     /etc/slurm/slurm.conf if it is there)\n"
-	    "  --quiet            print errors and warnings only\n\n"
-	    "Exit status: 0 a good policy, 1 a bad one, 2 wrong use.\n",
-	    out);
-}
+static const char help[] =
+    "usage: sccr check [OPTIONS] POLICY\n\n"
+    "Validates a policy file and prints it as it is understood: each column with its\n"
+    "expression and weight, each group with its target and factor, usage and backfill.\n\n"
+    "  -s, --slurm-conf FILE  where the weights are read (default: $SLURM_CONF, else\n"
+    "                         /etc/slurm/slurm.conf if it is there)\n"
+    "  -q, --quiet            print errors and warnings only\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 a good policy, 1 a bad one, 2 wrong use.\n";
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
@@ -237,17 +234,19 @@ static void print_all(const struct check *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* slurmctld takes no file that others than root and SlurmUser can write: said before it refuses. */
-static void warn_of_owner(const struct check *c, const char *policy)
+/*
+ * slurmctld takes no policy that others than root and SlurmUser can write: said before it refuses.
+ * It does take such a ledger, as usage must not be lost.
+ */
+static void warn_of_owners(const struct check *c, const char *policy)
 {
-	const char *user = c->conf_path ? sim_cluster_setting(&c->slurm, "SlurmUser") : NULL;
-	const struct passwd *pw = user ? getpwnam(user) : NULL;
-	struct ccr_error err;
-	struct stat st;
+	const char *state = sim_cluster_setting(&c->slurm, "StateSaveLocation");
+	uid_t user = sccr_slurm_user(&c->slurm);
+	char path[PATH_MAX];
 
-	if (stat(policy, &st) == 0 &&
-	    ccr_config_check_owner(&st, policy, pw ? pw->pw_uid : 0, &err))
-		fprintf(stderr, "warning: slurmctld would refuse it: %s\n", err.text);
+	sccr_warn_of_owner(policy, user, "slurmctld would refuse it: ");
+	if (state && snprintf(path, sizeof(path), "%s/ccr_usage.json", state) < PATH_MAX)
+		sccr_warn_of_owner(path, user, "slurmctld uses it all the same: ");
 }
 
 static int check(const char *policy, const char *conf, bool quiet)
@@ -269,7 +268,7 @@ static int check(const char *policy, const char *conf, bool quiet)
 	} else if (!quiet) {
 		print_all(&c);
 	}
-	warn_of_owner(&c, policy);
+	warn_of_owners(&c, policy);
 	for (size_t i = 0; i < config->n_warnings; i++)
 		fprintf(stderr, "warning: %s\n", config->warnings[i].text);
 	sim_cluster_free(&c.slurm);
@@ -279,32 +278,15 @@ static int check(const char *policy, const char *conf, bool quiet)
 
 int sccr_check(int argc, char **argv)
 {
-	static const struct option options[] = {{"slurm-conf", required_argument, NULL, 's'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *conf = NULL;
 	bool quiet = false;
-	int o;
+	const struct sccr_option options[] = {
+	    {"slurm-conf", 's', &conf, NULL}, {"quiet", 'q', NULL, &quiet}, {0}};
+	int rc = sccr_options(argc, argv, options, help);
 
-	while ((o = getopt_long(argc, argv, "s:qh", options, NULL)) != -1) {
-		switch (o) {
-		case 's':
-			conf = optarg;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'h':
-			help(stdout);
-			return SCCR_OK;
-		default:
-			return SCCR_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs("sccr check: give one policy file (see `sccr check --help`)\n", stderr);
-		return SCCR_USAGE;
-	}
+	if (rc != SCCR_GO_ON)
+		return rc;
+	if (optind + 1 != argc)
+		return sccr_wrong_use("check", "give one policy file");
 	return check(argv[optind], conf, quiet);
 }

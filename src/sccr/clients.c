@@ -171,24 +171,32 @@ static int cut_all(struct client_rows *out, char record, char separator, size_t 
 	return CCR_OK;
 }
 
-int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
-	       struct ccr_error *err)
+static int run_and_cut(char *const argv[], char record, char separator, size_t fields_min,
+		       struct client_rows *out, struct ccr_error *err)
 {
 	int rc;
 
 	memset(out, 0, sizeof(*out));
 	rc = run(argv, &out->text, err);
-	return rc ? rc : cut_all(out, '\n', '|', fields_min, err);
+	return rc ? rc : cut_all(out, record, separator, fields_min, err);
+}
+
+int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
+	       struct ccr_error *err)
+{
+	return run_and_cut(argv, '\n', '|', fields_min, out, err);
+}
+
+int client_run_lines(char *const argv[], size_t fields_min, struct client_rows *out,
+		     struct ccr_error *err)
+{
+	return run_and_cut(argv, '\n', CLIENT_FIELD[0], fields_min, out, err);
 }
 
 int client_run_safe(char *const argv[], size_t fields_min, struct client_rows *out,
 		    struct ccr_error *err)
 {
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	rc = run(argv, &out->text, err);
-	return rc ? rc : cut_all(out, CLIENT_RECORD[0], CLIENT_FIELD[0], fields_min, err);
+	return run_and_cut(argv, CLIENT_RECORD[0], CLIENT_FIELD[0], fields_min, out, err);
 }
 
 void client_rows_free(struct client_rows *rows)

@@ -2,8 +2,10 @@
 #include "sccr/common.h"
 
 #include <json-c/json.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +44,23 @@ int sccr_policy_load(const char *name, struct ccr_config **out, struct ccr_error
 		return ccr_config_parse(text, (size_t)n, name, &options, out, err);
 	}
 	return ccr_config_load(name, &options, out, err);
+}
+
+void sccr_warn_of_owner(const char *path, uid_t slurm_user, const char *words)
+{
+	struct ccr_error err;
+	struct stat st;
+
+	if (stat(path, &st) == 0 && ccr_config_check_owner(&st, path, slurm_user, &err))
+		fprintf(stderr, "warning: %s%s\n", words, err.text);
+}
+
+uid_t sccr_slurm_user(const struct sim_cluster *settings)
+{
+	const char *user = sim_cluster_setting(settings, "SlurmUser");
+	const struct passwd *pw = user ? getpwnam(user) : NULL;
+
+	return pw ? pw->pw_uid : 0;
 }
 
 const char *sccr_column_title(int column)

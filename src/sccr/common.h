@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "core/config.h"
 #include "core/score.h"
@@ -19,6 +20,15 @@ int sccr_this_year(void);
  * *out with ccr_config_free(). Errors as for ccr_config_load().
  */
 int sccr_policy_load(const char *name, struct ccr_config **out, struct ccr_error *err);
+
+/*
+ * A warning on standard error, behind `words`, if the file does not belong to root or SlurmUser, or
+ * others can write it. A file that is not there is none to warn of.
+ */
+void sccr_warn_of_owner(const char *path, uid_t slurm_user, const char *words);
+
+/* The SlurmUser of settings of a slurm.conf; root where they do not name one. */
+uid_t sccr_slurm_user(const struct sim_cluster *settings);
 
 /* sprio's title of a column ("JOBSIZE") and its weight's name in slurm.conf; NULL for SITE's. */
 const char *sccr_column_title(int column);

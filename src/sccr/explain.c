@@ -13,22 +13,19 @@
 
 #include "core/ledger_state.h"
 #include "sccr/common.h"
+#include "sccr/options.h"
 #include "sccr/sccr.h"
 
-static void help(FILE *out)
-{
-	fputs(
-	    "usage: sccr explain [--policy FILE] [--json] JOB\n\n"
-	    "Says where a job stands in its partition and who is ahead of it, how its priority\n"
-	    "comes about, how far its group is from its target, what the job waits for, and what\n"
-	    "would change that. JOB is a job id, an array task (12_3) or a part of a hetjob "
-	    "(12+1).\n\n"
-	    "  --policy FILE  the policy (default: the cluster's, where it can be read)\n"
-	    "  --json         the same as JSON\n\n"
-	    "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong "
-	    "use.\n",
-	    out);
-}
+static const char help[] =
+    "usage: sccr explain [OPTIONS] JOB\n\n"
+    "Says where a job stands in its partition and who is ahead of it, how its priority\n"
+    "comes about, how far its group is from its target, what the job waits for, and what\n"
+    "would change that; of a job that is over, how it ended. JOB is a job id, an array\n"
+    "task (12_3) or a part of a hetjob (12+1).\n\n"
+    "  -p, --policy FILE  the policy (default: the cluster's, where it can be read)\n"
+    "      --json         the same as JSON\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong use.\n";
 
 static int rank(struct explain *x, struct ccr_error *err)
 {
@@ -121,22 +118,41 @@ static double eligible_time(const struct explain *x)
 	return found;
 }
 
-static int explain_row(struct explain *x, const struct live_usage *usage, bool json,
-		       struct ccr_error *err)
+static int explain_row(struct explain *x, const struct live_usage *usage,
+		       const struct ended_source *past, bool json, struct ccr_error *err)
 {
+	const struct queue_job *j = x->job;
+	struct ended ended = {.state = j->state,
+			      .limit = j->limit,
+			      .reason = j->reason,
+			      /* slurmctld gives one that never started a start */
+			      .start = j->nodes[0] ? queue_time(j->start) : -1,
+			      .end = queue_time(j->end)};
 	int rc = rank(x, err);
 
 	if (rc)
 		return rc;
+	if (ended_state(j->state)) {
+		ended_find(past, j->id, j->number, &ended);
+		x->ended = &ended;
+	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
 	explain_plan(x);
+	rc = explain_waits_for(x, err);
+	if (rc) {
+		free(x->waits_for);
+		free(x->ahead);
+		return rc;
+	}
 	if (json)
 		explain_print_json(x, stdout);
 	else
 		explain_print(x, stdout);
+	free(x->waits_for);
 	free(x->ahead);
-	x->ahead = NULL;
+	x->ahead = x->waits_for = NULL;
+	x->ended = NULL;
 	return CCR_OK;
 }
 
@@ -144,6 +160,8 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 		       const struct ccr_ledger *ledger, const struct live_usage *usage,
 		       const char *asked, bool json, struct ccr_error *err)
 {
+	struct ended_source past = {0};
+	bool asked_past = false;
 	size_t found = 0;
 	int rc = CCR_OK;
 
@@ -160,14 +178,23 @@ static int explain_all(const struct queue *q, const struct ccr_config *config,
 			continue;
 		if (found++)
 			fputs(json ? ",\n" : "\n", stdout);
-		rc = explain_row(&x, usage, json, err);
+		if (ended_state(q->job[i].state) && !asked_past) {
+			ended_source_read(&past, asked);
+			asked_past = true;
+		}
+		rc = explain_row(&x, usage, &past, json, err);
 	}
+	if (!rc && !found) {
+		ended_source_read(&past, asked);
+		found = ended_print_gone(&past, json, stdout);
+	}
+	ended_source_free(&past);
 	if (json)
 		fputs("]\n", stdout);
 	if (!rc && !found)
 		rc = ccr_error_set(err, CCR_EINVAL, 0,
-				   "there is no job %s: it never was, ended more than MinJobAge "
-				   "ago (see sacct), or is not yours to see",
+				   "there is no job %s: it never was, is not yours to see, or "
+				   "ended more than MinJobAge ago and no database knows it",
 				   asked);
 	return rc;
 }
@@ -177,8 +204,9 @@ static struct ccr_ledger *load_ledger(void)
 {
 	struct ccr_ledger *ledger = NULL;
 	char *path = NULL;
+	uid_t user;
 
-	if (live_ledger_path(&path, NULL) == CCR_OK && access(path, R_OK) == 0 &&
+	if (live_ledger_path(&path, &user, NULL) == CCR_OK && access(path, R_OK) == 0 &&
 	    ccr_ledger_read(path, time(NULL), NULL, &ledger, NULL) == CCR_OK)
 		ccr_ledger_roll_up(ledger);
 	free(path);
@@ -200,43 +228,33 @@ static struct ccr_config *load_policy(const char *policy)
 	return config;
 }
 
+/* 12, 12_3, 12+1 */
+static bool is_job(const char *text)
+{
+	size_t n = strspn(text, "0123456789");
+
+	if (n && (text[n] == '_' || text[n] == '+') && text[n + 1])
+		n += 1 + strspn(text + n + 1, "0123456789");
+	return n && !text[n];
+}
+
 int sccr_explain(int argc, char **argv)
 {
-	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *policy = NULL;
+	bool json = false;
+	const struct sccr_option options[] = {
+	    {"policy", 'p', &policy, NULL}, {"json", 0, NULL, &json}, {0}};
 	struct ccr_config *config;
 	struct ccr_ledger *ledger;
 	struct live_usage usage;
 	struct ccr_error err;
 	struct queue q;
-	bool json = false;
-	int o, rc;
+	int rc = sccr_options(argc, argv, options, help);
 
-	while ((o = getopt_long(argc, argv, "p:h", options, NULL)) != -1) {
-		switch (o) {
-		case 'p':
-			policy = optarg;
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			help(stdout);
-			return SCCR_OK;
-		default:
-			return SCCR_USAGE;
-		}
-	}
-	if (optind + 1 != argc || !strlen(argv[optind]) ||
-	    strspn(argv[optind], "0123456789_+") != strlen(argv[optind])) {
-		fputs("sccr explain: give one job, such as 12, 12_3 or 12+1 (see `sccr explain "
-		      "--help`)\n",
-		      stderr);
-		return SCCR_USAGE;
-	}
+	if (rc != SCCR_GO_ON)
+		return rc;
+	if (optind + 1 != argc || !is_job(argv[optind]))
+		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {
 		fprintf(stderr, "sccr explain: %s\n", err.text);

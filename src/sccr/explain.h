@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/config.h"
+#include "sccr/ended.h"
 #include "sccr/live.h"
 #include "sccr/queue.h"
 
@@ -33,11 +34,17 @@ struct explain {
 	size_t rank, of;   /* in its partition, among the pending; 0 where it is not pending */
 	const struct queue_job **ahead;
 	size_t n_ahead;
+	/* of a booked job: what runs on its nodes and ends by its start, the last to end first */
+	const struct queue_job **waits_for;
+	size_t n_waits_for;
 	enum explain_plan plan;
 	unsigned long blocker; /* the job whose booking it would delay, 0 if unknown */
 	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
 	time_t earliest;       /* the first booking in its partition from now on; -1 */
 	time_t now;
+	const struct ended *ended; /* NULL: it has not */
+	char reason[600];	   /* squeue's, with blanks and without what follows */
+	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
@@ -45,6 +52,9 @@ void explain_plan(struct explain *x);
 
 void explain_print(const struct explain *x, FILE *out);
 void explain_print_json(const struct explain *x, FILE *out);
+
+/* Finds what a booked job waits for, as far as the caller may see it; free(x->waits_for). */
+int explain_waits_for(struct explain *x, struct ccr_error *err);
 
 /* What kind of thing holds a job back, in words; NULL where the reason is no limit. */
 const char *explain_limit(const char *reason);

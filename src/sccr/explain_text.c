@@ -51,13 +51,23 @@ static time_t time_behind(const char *reason, const char *word)
 	return queue_time(text);
 }
 
-static void read_reason(struct explain *x, char *reason)
+/* What the gate says behind a reason, see src/select/report.c. */
+static const char could[] = "; could start now with ";
+
+static void read_reason(struct explain *x)
 {
+	char *reason = x->reason, *more;
 	const char *job;
 
+	snprintf(x->reason, sizeof(x->reason), "%s", x->job->reason);
 	for (char *c = reason; *c; c++) {
 		if (*c == '_')
 			*c = ' ';
+	}
+	more = strstr(reason, could);
+	if (more) {
+		*more = '\0';
+		snprintf(x->smaller, sizeof(x->smaller), "%s", more + strlen(could));
 	}
 	job = strstr(reason, "would delay job ");
 	if (job) {
@@ -78,14 +88,11 @@ static void read_reason(struct explain *x, char *reason)
 
 void explain_plan(struct explain *x)
 {
-	char reason[400];
-
 	x->booked = x->earliest = -1;
 	x->plan = PLAN_NONE;
 	if (strcmp(x->job->state, "PENDING"))
 		return;
-	snprintf(reason, sizeof(reason), "%s", x->job->reason);
-	read_reason(x, reason);
+	read_reason(x);
 	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);
 		if (x->booked > 0)
@@ -209,6 +216,18 @@ static long minutes_before(time_t now, time_t at)
 	return at > now && m > 0 ? m : 0;
 }
 
+/* ": job 3 (2026-...), job 4 (...) and 2 more" */
+static void print_waits_for(const struct explain *x, FILE *out)
+{
+	size_t shown = x->n_waits_for < SHOWN_AHEAD ? x->n_waits_for : SHOWN_AHEAD;
+
+	for (size_t i = 0; i < shown; i++)
+		fprintf(out, "%s job %s (by %s)", i ? "," : ":", x->waits_for[i]->id,
+			x->waits_for[i]->end);
+	if (x->n_waits_for > shown)
+		fprintf(out, " and %zu more", x->n_waits_for - shown);
+}
+
 static void print_plan(const struct explain *x, FILE *out)
 {
 	long minutes;
@@ -217,23 +236,25 @@ static void print_plan(const struct explain *x, FILE *out)
 	case PLAN_NONE:
 		break;
 	case PLAN_BOOKED:
-		fprintf(out, "Booked to start at %s on %s, when what runs there ends.\n",
+		fprintf(out, "Booked to start at %s on %s, when what runs there ends",
 			x->job->start, x->job->sched_nodes);
+		print_waits_for(x, out);
+		fputs(".\n", out);
 		fputs("It starts earlier if jobs end before their limits; nobody behind it may "
 		      "delay it.\n",
 		      out);
 		break;
 	case PLAN_WOULD_DELAY:
-		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->job->reason);
+		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->reason);
+		if (x->smaller[0])
+			break;
 		minutes = minutes_before(
 		    x->now, x->earliest > 0 && x->earliest < x->booked ? x->earliest : x->booked);
 		if (minutes)
 			fprintf(out,
-				"With a time limit of at most %ld minutes it would end before "
-				"every booking of the partition and could start now.\n",
+				"A job of at most %ld minutes would end before every booking of "
+				"the partition.\n",
 				minutes);
-		else
-			fputs("No limit is short enough to end before that booking.\n", out);
 		break;
 	case PLAN_BEHIND:
 		fprintf(out,
@@ -241,7 +262,9 @@ static void print_plan(const struct explain *x, FILE *out)
 				     "partition's bookings, or nothing fits it soon.\n"
 				   : "It waits (%s) for what it asks for to become free; it is the "
 				     "first of its partition.\n",
-			x->job->reason);
+			x->reason);
+		if (x->smaller[0])
+			break;
 		minutes = minutes_before(x->now, x->earliest);
 		if (minutes)
 			fprintf(out,
@@ -251,9 +274,12 @@ static void print_plan(const struct explain *x, FILE *out)
 		break;
 	case PLAN_LIMIT:
 		fprintf(out, "It does not wait for its turn but for something else (%s): %s.\n",
-			x->job->reason, explain_limit(x->job->reason));
+			x->reason, explain_limit(x->reason));
 		break;
 	}
+	if (x->smaller[0])
+		fprintf(out, "By the plan of this moment it could start at once with %s.\n",
+			x->smaller);
 }
 
 void explain_print(const struct explain *x, FILE *out)
@@ -266,77 +292,11 @@ void explain_print(const struct explain *x, FILE *out)
 		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
 			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
 	fputs(".\n", out);
+	if (x->ended)
+		ended_print(x->ended, out);
 	if (x->rank)
 		print_rank(x, out);
 	print_terms(x, out);
 	print_group(x, out);
 	print_plan(x, out);
-}
-
-static void json_time(FILE *out, const char *key, time_t t)
-{
-	if (t > 0)
-		fprintf(out, ", \"%s\": %lld", key, (long long)t);
-}
-
-static void json_text(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, ", \"%s\": ", key);
-	sccr_json_string(out, value);
-}
-
-void explain_print_json(const struct explain *x, FILE *out)
-{
-	static const char *const plans[] = {"none", "booked", "would_delay", "behind", "limit"};
-	const struct queue_job *j = x->job;
-
-	fputs("{\"job\": ", out);
-	sccr_json_string(out, j->id);
-	json_text(out, "name", j->name);
-	json_text(out, "state", j->state);
-	json_text(out, "user", j->user);
-	if (j->account[0])
-		json_text(out, "account", j->account);
-	json_text(out, "partition", j->partition);
-	if (!strcmp(j->state, "PENDING"))
-		json_text(out, "reason", j->reason);
-	fprintf(out, ", \"priority\": %.0f", j->priority);
-	if (x->rank) {
-		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
-			x->rank, x->of, x->queue->partial ? "false" : "true");
-		for (size_t i = 0; i < x->n_ahead; i++) {
-			fputs(i ? ", " : "", out);
-			sccr_json_string(out, x->ahead[i]->id);
-		}
-		fputs("]", out);
-	}
-	if (x->job->terms.found && x->job->terms.by_hand)
-		fputs(", \"by_hand\": true", out);
-	else if (x->job->terms.found) {
-		fputs(", \"columns\": {", out);
-		for (int i = 0; i < CCR_COLUMNS; i++)
-			fprintf(out,
-				"%s\"%s\": {\"factor\": %.10g, \"weight\": %.10g, \"points\": "
-				"%.10g}",
-				i ? ", " : "", ccr_column_name(i), x->job->terms.factor[i],
-				x->queue->weight[i], x->job->terms.points[i]);
-		fprintf(out, "}, \"nice\": %.0f", x->job->terms.nice);
-	}
-	if (x->eligible_s >= 0)
-		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);
-	if (x->group) {
-		json_text(out, "group", x->group->name);
-		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,
-			x->group->financial);
-		if (x->usage_known)
-			fprintf(out, ", \"usage\": %.10g", x->usage);
-	}
-	json_text(out, "plan", plans[x->plan]);
-	json_time(out, "booked", x->booked);
-	if (x->plan == PLAN_BOOKED)
-		json_text(out, "nodes", j->sched_nodes);
-	if (x->blocker)
-		fprintf(out, ", \"would_delay\": %lu", x->blocker);
-	json_time(out, "earliest_booking", x->earliest);
-	fputs("}", out);
 }

@@ -82,16 +82,20 @@ double live_ledger_of_group(const struct ccr_ledger *ledger, const struct ccr_gr
 	return total > 0 ? 100 * sum / total : 0;
 }
 
-int live_ledger_path(char **out, struct ccr_error *err)
+int live_ledger_path(char **out, uid_t *slurm_user, struct ccr_error *err)
 {
 	struct client_rows config;
-	char *dir;
+	char *dir, *user, *number;
 	int rc = client_show_config(&config, err);
 
 	*out = NULL;
 	if (rc)
 		return rc;
 	dir = client_config(&config, "StateSaveLocation");
+	user = client_config(&config, "SlurmUser"); /* slurm(64030) */
+	number = user ? strchr(user, '(') : NULL;
+	*slurm_user = number ? (uid_t)strtoul(number + 1, NULL, 10) : 0;
+	free(user);
 	client_rows_free(&config);
 	if (!dir || asprintf(out, "%s/ccr_usage.json", dir) < 0) {
 		*out = NULL;

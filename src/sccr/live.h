@@ -5,6 +5,7 @@
 #define SCCR_LIVE_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "core/groups.h"
 #include "core/ledger.h"
@@ -21,8 +22,8 @@ int live_policy_beside(const char *conf, char **out, struct ccr_error *err);
 double live_ledger_of_group(const struct ccr_ledger *ledger, const struct ccr_groups *groups,
 			    const struct ccr_group *group);
 
-/* The plugin's ledger: ccr_usage.json in StateSaveLocation. malloc'd. */
-int live_ledger_path(char **out, struct ccr_error *err);
+/* The plugin's ledger: ccr_usage.json in StateSaveLocation, malloc'd; and who SlurmUser is. */
+int live_ledger_path(char **out, uid_t *slurm_user, struct ccr_error *err);
 
 /* An association of sshare's tree. */
 struct live_assoc {

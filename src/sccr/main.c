@@ -25,19 +25,22 @@ static void help(FILE *out)
 }
 
 /* A result that could not be written is none: a full disk must not look like success. */
+static int written(const char *name, int rc)
+{
+	if ((fflush(stdout) || ferror(stdout)) && rc == SCCR_OK) {
+		perror(name);
+		return SCCR_BAD;
+	}
+	return rc;
+}
+
 static int run(const struct sccr_command *command, int argc, char **argv)
 {
 	char name[32];
-	int rc;
 
 	snprintf(name, sizeof(name), "sccr %s", command->name);
 	argv[0] = name; /* getopt's messages begin with it */
-	rc = command->run(argc, argv);
-	if ((fflush(stdout) || ferror(stdout)) && rc == SCCR_OK) {
-		perror(name);
-		rc = SCCR_BAD;
-	}
-	return rc;
+	return written(name, command->run(argc, argv));
 }
 
 int main(int argc, char **argv)
@@ -50,11 +53,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		help(stdout);
-		return SCCR_OK;
+		return written("sccr", SCCR_OK);
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("sccr " CCR_VERSION);
-		return SCCR_OK;
+		return written("sccr", SCCR_OK);
 	}
 	for (size_t i = 0; i < COMMANDS; i++) {
 		if (!strcmp(name, commands[i].name))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sccr/common.h"
+#include "sccr/options.h"
 #include "sccr/sccr.h"
 #include "sccr/score_inputs.h"
 #include "sccr/score_plot.h"
@@ -33,24 +34,21 @@ struct run {
 	bool faults;
 };
 
-static void help(FILE *out)
-{
-	fputs(
-	    "usage: sccr score [OPTIONS] NAME=VALUE[,VALUE...]...\n\n"
-	    "Reads each term of a job's score under a policy. NAME is a variable of the policies\n"
-	    "(nodes, ncpus, ngpus, mem, walltime, usage, target, ...; ccr.json(5) lists them) or\n"
-	    "one of: wait (time in the queue), tier, group (of the policy), nice. Times may be\n"
-	    "written as D-HH:MM:SS, mem with K, M, G or T. Several values, or a range FROM..TO\n"
-	    "or FROM..TO..STEP, give a table.\n\n"
-	    "  --policy FILE      a policy file or the name of a preset (default: ccr)\n"
-	    "  --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
-	    "  --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
-	    "  --plot FILE        draws the priority over the first variable with several values\n"
-	    "                     (a line for each value of the second) as SVG\n"
-	    "  --json             the same as JSON\n\n"
-	    "Exit status: 0 success, 1 bad policy, value or file, 2 wrong use.\n",
-	    out);
-}
+static const char help[] =
+    "usage: sccr score [OPTIONS] NAME=VALUE[,VALUE...]...\n\n"
+    "Reads each term of a job's score under a policy. NAME is a variable of the policies\n"
+    "(nodes, ncpus, ngpus, mem, walltime, usage, target, ...; ccr.json(5) lists them) or\n"
+    "one of: wait (time in the queue), tier, group (of the policy), nice. Times may be\n"
+    "written as D-HH:MM:SS, mem with K, M, G or T. Several values, or a range FROM..TO\n"
+    "or FROM..TO..STEP, give a table.\n\n"
+    "  -p, --policy FILE      a policy file or the name of a preset (default: ccr)\n"
+    "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
+    "  -w, --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
+    "      --plot FILE        draws the priority over the first variable with several values\n"
+    "                         (a line for each value of the second) as SVG\n"
+    "      --json             the same as JSON\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 success, 1 bad policy, value or file, 2 wrong use.\n";
 
 /* Every combination of the values given, the last variable running fastest. */
 static int compute(struct run *r, struct ccr_error *err)
@@ -247,48 +245,20 @@ static void clear(struct run *r)
 
 int sccr_score(int argc, char **argv)
 {
-	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
-						{"slurm-conf", required_argument, NULL, 's'},
-						{"weights", required_argument, NULL, 'w'},
-						{"plot", required_argument, NULL, 'g'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *policy = "ccr", *conf = NULL, *weights = NULL, *picture = NULL;
+	bool json = false;
+	const struct sccr_option options[] = {
+	    {"policy", 'p', &policy, NULL},   {"slurm-conf", 's', &conf, NULL},
+	    {"weights", 'w', &weights, NULL}, {"plot", 0, &picture, NULL},
+	    {"json", 0, NULL, &json},	      {0}};
 	struct run r = {0};
 	struct ccr_error err;
-	bool json = false;
-	int o, rc;
+	int rc = sccr_options(argc, argv, options, help);
 
-	while ((o = getopt_long(argc, argv, "p:s:w:h", options, NULL)) != -1) {
-		switch (o) {
-		case 'p':
-			policy = optarg;
-			break;
-		case 's':
-			conf = optarg;
-			break;
-		case 'w':
-			weights = optarg;
-			break;
-		case 'g':
-			picture = optarg;
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			help(stdout);
-			return SCCR_OK;
-		default:
-			return SCCR_USAGE;
-		}
-	}
-	if (optind == argc) {
-		fputs("sccr score: give at least one NAME=VALUE (see `sccr score --help`)\n",
-		      stderr);
-		return SCCR_USAGE;
-	}
+	if (rc != SCCR_GO_ON)
+		return rc;
+	if (optind == argc)
+		return sccr_wrong_use("score", "give at least one NAME=VALUE");
 	rc = make(&r, policy, sccr_find_conf(conf), weights, argv + optind, argc - optind, &err);
 	if (!rc && picture && !r.in.n_several)
 		rc = ccr_error_set(&err, CCR_EINVAL, 0,

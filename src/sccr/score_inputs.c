@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fairshare.h"
 #include "core/lsf.h"
 #include "core/nearest.h"
+#include "core/shares.h"
 #include "sccr/sim_text.h"
+
+#define NICE_MOST 2147483645.0 /* Slurm's: sbatch(1), --nice */
 
 static int bad(struct ccr_error *err, const char *name, const char *found, const char *expected)
 {
@@ -52,11 +54,69 @@ static bool parse_value(int var, const char *text, double *out)
 	return false;
 }
 
+/*
+ * What a variable can be: what Slurm or the policy file would let through. A count may be 0, for
+ * the start of a range.
+ */
+static void limits_of(int var, double *low, double *high, const char **words)
+{
+	*low = 0;
+	*high = INFINITY;
+	*words = "a number of at least 0";
+	switch (var) {
+	case CCR_VAR_TARGET:
+	case CCR_VAR_USAGE:
+	case CCR_VAR_USER_USAGE:
+	case CCR_VAR_QOS_USAGE:
+		*high = 100;
+		*words = "a percentage from 0 to 100";
+		return;
+	case CCR_VAR_FS_DELTA:
+		*low = -100;
+		*high = 100;
+		*words = "percent points from -100 to 100";
+		return;
+	case CCR_VAR_AGE_FACTOR:
+	case CCR_VAR_FS_FACTOR:
+	case CCR_VAR_SIZE_FACTOR:
+	case CCR_VAR_FAIRSHARE_FACTOR:
+		*high = 1;
+		*words = "a factor from 0 to 1";
+		return;
+	case CCR_VAR_MEM:
+		*words = "kB, or an amount such as 64G";
+		return;
+	case CCR_VAR_WALLTIME:
+	case CCR_VAR_ELIGIBLE_TIME:
+		*words = "seconds, or a time such as 1-00:00:00";
+		return;
+	case CCR_VAR_QUEUE_MINUTES:
+		*words = "minutes, or a time such as 1-00:00:00";
+		return;
+	case CCR_VAR_JOB_PRIORITY:
+		*low = -NICE_MOST;
+		*high = NICE_MOST;
+		*words = "a number from -2147483645 to 2147483645";
+		return;
+	default:
+		return;
+	}
+}
+
+static bool allowed(int var, double value, const char **words)
+{
+	double low, high;
+
+	limits_of(var, &low, &high, words);
+	return isfinite(value) && value >= low && value <= high;
+}
+
 /* FROM..TO[..STEP]: both ends count; ten steps where none is given. */
 static int add_range(struct score_input *v, int var, const char *name, char *text,
 		     struct ccr_error *err)
 {
 	char *to = strstr(text, ".."), *step = NULL;
+	const char *words;
 	double a, b, s;
 	int rc = CCR_OK;
 
@@ -67,8 +127,14 @@ static int add_range(struct score_input *v, int var, const char *name, char *tex
 		*step = '\0';
 		step += 2;
 	}
-	if (!parse_value(var, text, &a) || !parse_value(var, to, &b) || b < a)
+	if (!parse_value(var, text, &a) || !parse_value(var, to, &b) || b < a) {
+		to[-2] = '.';
+		if (step)
+			step[-2] = '.';
 		return bad(err, name, text, "a range such as 0..100 or 0..100..5");
+	}
+	if (!allowed(var, a, &words) || !allowed(var, b, &words))
+		return bad(err, name, allowed(var, a, &words) ? to : text, words);
 	s = (b - a) / 10;
 	if (step && (!parse_value(var, step, &s) || !(s > 0)))
 		return bad(err, name, step, "a step above 0");
@@ -89,14 +155,16 @@ static int add_values(struct score_inputs *in, int var, const char *name, char *
 	if (v->n)
 		return bad(err, name, list, "it once");
 	for (char *t = strtok_r(list, ",", &save); !rc && t; t = strtok_r(NULL, ",", &save)) {
-		double value;
+		const char *words;
+		double value, low, high;
 
+		limits_of(var, &low, &high, &words);
 		if (strstr(t, ".."))
 			rc = add_range(v, var, name, t, err);
-		else if (parse_value(var, t, &value))
+		else if (parse_value(var, t, &value) && allowed(var, value, &words))
 			rc = add(v, value, err);
 		else
-			rc = bad(err, name, t, "a number");
+			rc = bad(err, name, t, words);
 	}
 	if (!rc && !v->n)
 		rc = bad(err, name, "", "a number");
@@ -144,7 +212,7 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 		      struct ccr_error *err)
 {
 	char name[64], *list;
-	const char *eq = strchr(word, '=');
+	const char *eq = strchr(word, '='), *words;
 	int rc, var;
 
 	if (!eq || eq == word || (size_t)(eq - word) >= sizeof(name))
@@ -160,12 +228,16 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 	else if (!strcmp(name, "tier"))
 		rc = take_tier(in, config, list, err);
 	else if (!strcmp(name, "nice"))
-		rc = sim_text_double(list, &in->nice) ? CCR_OK : bad(err, name, list, "a number");
+		rc = sim_text_double(list, &in->nice) && fabs(in->nice) <= NICE_MOST
+			 ? CCR_OK
+			 : bad(err, name, list, "a number from -2147483645 to 2147483645");
 	else if (var < 0)
 		rc = unknown(name, err);
 	else if (var == CCR_VAR_TARGET && !ccr_target_parse(list, &in->target) &&
 		 in->target.kind != CCR_TARGET_BOTH)
-		rc = add(&in->var[var], in->target.percent, err);
+		rc = allowed(var, in->target.percent, &words)
+			 ? add(&in->var[var], in->target.percent, err)
+			 : bad(err, name, list, words);
 	else
 		rc = add_values(in, var, name, list, err);
 	free(list);
@@ -184,8 +256,21 @@ static bool given(const struct score_inputs *in, enum ccr_var v)
 	return in->var[v].n > 0;
 }
 
+/* PBS's factor as the plugin has it, but for users' shares in sacctmgr, which nobody gave. */
+static double fairshare_factor(const struct score_inputs *in, const struct ccr_groups *groups,
+			       const double *var)
+{
+	double usage = var[CCR_VAR_USAGE] / 100, shares = ccr_groups_shares(groups);
+
+	if (in->group && shares > 0)
+		return ccr_pbs_fairshare_factor(usage, ccr_fraction(in->group->shares, shares));
+	if (var[CCR_VAR_TARGET] > 0)
+		return ccr_pbs_fairshare_factor(usage, var[CCR_VAR_TARGET] / 100);
+	return 1;
+}
+
 /* Target, usage and what follows from the two. */
-static void group_vars(const struct score_inputs *in, double *var)
+static void group_vars(const struct score_inputs *in, const struct ccr_groups *groups, double *var)
 {
 	struct ccr_target t = in->target;
 
@@ -204,10 +289,7 @@ static void group_vars(const struct score_inputs *in, double *var)
 		var[CCR_VAR_FS_DELTA] =
 		    ccr_target_points(t.kind, var[CCR_VAR_TARGET], var[CCR_VAR_USAGE]);
 	if (!given(in, CCR_VAR_FAIRSHARE_FACTOR))
-		var[CCR_VAR_FAIRSHARE_FACTOR] =
-		    var[CCR_VAR_TARGET] > 0
-			? ccr_fs_factor(var[CCR_VAR_USAGE] / 100, var[CCR_VAR_TARGET] / 100, 1)
-			: 1;
+		var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(in, groups, var);
 }
 
 static double lsf(const struct ccr_config *config, const double *var)
@@ -237,7 +319,7 @@ void score_inputs_vars(const struct score_inputs *in, const struct ccr_config *c
 		var[CCR_VAR_QUEUE_MINUTES] = var[CCR_VAR_ELIGIBLE_TIME] / 60;
 	if (!given(in, CCR_VAR_ELIGIBLE_TIME))
 		var[CCR_VAR_ELIGIBLE_TIME] = 60 * var[CCR_VAR_QUEUE_MINUTES];
-	group_vars(in, var);
+	group_vars(in, &config->groups, var);
 	if (!given(in, CCR_VAR_LSF_PRIORITY))
 		var[CCR_VAR_LSF_PRIORITY] = lsf(config, var);
 	if (in->nice != 0 && !given(in, CCR_VAR_JOB_PRIORITY))

@@ -119,12 +119,14 @@ static int start(struct core *c, struct sim *s, struct sim_job *j, const struct 
 static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj,
 		struct ccr_error *err)
 {
+	struct sim_job *first = sim_first(j);
+
 	/* below the depth there is none to be had, unless it has one from before */
-	if (c->full[j->home] && !j->mark)
+	if (c->full[j->home] && !first->mark)
 		return CCR_OK;
 	switch (ccr_plan_book(c->plan, pj, NULL, err)) {
 	case CCR_BOOKED:
-		if (j->mark)
+		if (first->mark)
 			return CCR_OK;
 		if (c->nbooked == c->booked_room) {
 			uint32_t room = c->booked_room ? 2 * c->booked_room : 64;
@@ -135,8 +137,8 @@ static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj
 			c->booked = p;
 			c->booked_room = room;
 		}
-		c->booked[c->nbooked++] = j;
-		j->mark = 1;
+		c->booked[c->nbooked++] = first;
+		first->mark = 1;
 		return CCR_OK;
 	case CCR_BOOK_DEPTH:
 		c->full[j->home] = true;
@@ -176,6 +178,13 @@ static int tell(struct core *c, struct sim *s, struct ccr_error *err)
 	return CCR_OK;
 }
 
+/* More than is free on all nodes together: no need to look at them one by one. */
+static bool is_too_much(const struct sim *s, const struct sim_job *j)
+{
+	return sim_job_cpus(j) > s->cluster->cpus - s->levels.cpus_used ||
+	       sim_job_gpus(j) > s->cluster->gpus - s->levels.gpus_used;
+}
+
 static int cycle(void *state, struct sim *s, struct ccr_error *err)
 {
 	struct core *c = state;
@@ -189,8 +198,11 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		struct ccr_demand d;
 		struct ccr_plan_job pj;
 		struct ccr_slot slot;
+		bool booked = sim_first(j)->mark;
 
-		if (c->full[j->home] && !j->mark &&
+		if (j->state != SIM_PENDING) /* it started in another partition */
+			continue;
+		if (c->full[j->home] && !booked &&
 		    sim_refused_match(&c->refused, s->cluster, j, true)) {
 			passed++;
 			continue;
@@ -198,11 +210,14 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		to_demand(&d, j);
 		to_job(&pj, c, s, j, &d);
 		/* what held another one back may be this job's own booking */
-		if (j->mark || !sim_refused_match(&c->refused, s->cluster, j, true)) {
-			enum ccr_verdict v = ccr_plan_pick(c->plan, &pj, &slot, NULL);
+		if (booked || !sim_refused_match(&c->refused, s->cluster, j, true)) {
+			enum ccr_verdict v = is_too_much(s, j)
+						 ? CCR_WAIT_FREE
+						 : ccr_plan_pick(c->plan, &pj, &slot, NULL);
 
 			if (v == CCR_START) {
-				rc = start(c, s, j, &pj, &slot, passed > 0, err);
+				rc = start(c, s, j, &pj, &slot, passed > sim_places_above(s, j),
+					   err);
 				continue;
 			}
 			if ((v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING) &&

@@ -125,7 +125,46 @@ bool sim_before(const struct sim *s, const struct sim_job *a, const struct sim_j
 		return a->score > b->score;
 	if (a->submit != b->submit)
 		return a->submit < b->submit;
-	return a->serial < b->serial;
+	return a->serial != b->serial ? a->serial < b->serial : a->home < b->home;
+}
+
+uint32_t sim_places_above(const struct sim *s, struct sim_job *j)
+{
+	uint32_t n = 0;
+
+	for (const struct sim_job *t = sim_first(j); t; t = t->twin)
+		n += t != j && sim_before(s, t, j);
+	return n;
+}
+
+/* What hangs on the partition goes from a twin to its first. */
+static void lend_place(struct sim_job *first, const struct sim_job *twin)
+{
+	first->home = twin->home;
+	first->partition = twin->partition;
+	first->demand = twin->demand;
+	first->limit = twin->limit;
+	first->runtime = twin->runtime;
+	first->score = twin->score;
+	memcpy(first->terms, twin->terms, sizeof(first->terms));
+}
+
+/* The job starts at one of its places in the queue: the others are given up. */
+static struct sim_job *take_place(struct sim *s, struct sim_job *j)
+{
+	struct sim_job *first = sim_first(j), was = *first;
+
+	if (!first->twin)
+		return first;
+	if (j != first)
+		lend_place(first, j);
+	for (struct sim_job *t = first->twin; t; t = t->twin) {
+		t->state = SIM_ENDED;
+		if (s->scorer && s->scorer->withdrawn)
+			s->scorer->withdrawn(s->scorer->state, s, t == j ? &was : t);
+	}
+	first->twin = NULL;
+	return first;
 }
 
 int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
@@ -133,6 +172,7 @@ int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uin
 {
 	struct sim_levels *l = &s->levels;
 
+	j = take_place(s, j);
 	for (uint32_t i = 0; i < npick; i++)
 		if (!has(&s->free[pick[i].node], &pick[i]))
 			return ccr_error_set(
@@ -167,28 +207,47 @@ int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uin
 	return s->record ? sim_record_start(s->record, s, j, err) : CCR_OK;
 }
 
+/* The job's booking, a new one if it has none; NULL: out of memory. */
+static struct sim_booking *booking_of(struct sim *s, const struct sim_job *j)
+{
+	struct sim_booking *b;
+
+	for (uint32_t i = s->bookings; j->booking >= 0 && i-- > 0;)
+		if (s->booking[i].job == j)
+			return &s->booking[i];
+	if (grow(&s->booking, &s->booking_room, s->bookings + 1, sizeof(*b)))
+		return NULL;
+	b = &s->booking[s->bookings++];
+	memset(b, 0, sizeof(*b));
+	return b;
+}
+
 int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
 	     uint32_t npick, struct ccr_error *err)
 {
 	struct sim_booking *b;
 
-	if (grow(&s->booking, &s->booking_room, s->bookings + 1, sizeof(*b)))
+	j = sim_first(j);
+	b = booking_of(s, j);
+	if (!b)
 		return ccr_error_nomem(err);
-	b = &s->booking[s->bookings];
+	b->job = j;
+	b->start = start;
+	j->booking = start;
+	free(b->pick);
+	b->npick = 0;
 	b->pick = malloc((npick ? npick : 1) * sizeof(*pick));
 	if (!b->pick)
 		return ccr_error_nomem(err);
 	if (npick)
 		memcpy(b->pick, pick, npick * sizeof(*pick));
 	b->npick = npick;
-	b->job = j;
-	b->start = start;
-	s->bookings++;
-	j->booking = start;
 	if (j->first_booking < 0) {
-		j->first_booking = start;
 		s->figures->bookings++;
+		j->promised = s->cycles;
 	}
+	if (j->promised == s->cycles)
+		j->first_booking = start;
 	return CCR_OK;
 }
 
@@ -202,7 +261,7 @@ static void clear_bookings(struct sim *s)
 }
 
 /* Into the queue at its place. */
-static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
+static int insert(struct sim *s, struct sim_job *j, struct ccr_error *err)
 {
 	uint32_t lo = 0, hi = s->queued;
 
@@ -223,10 +282,50 @@ static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
 	memmove(s->queue + lo + 1, s->queue + lo, (s->queued - lo) * sizeof(void *));
 	s->queue[lo] = j;
 	s->queued++;
+	return CCR_OK;
+}
+
+/* A place in the queue for each further partition of the job. */
+static int insert_twins(struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct sim_job twin;
+	uint32_t k = 0;
+
+	while (sim_workload_twin(s->workload, j, &k, &twin)) {
+		struct sim_job *t = job_new(s);
+		int rc;
+
+		if (!t)
+			return ccr_error_nomem(err);
+		*t = twin;
+		t->of = j;
+		t->twin = t->waiting = NULL;
+		t->seen = false;
+		memset(&t->hh, 0, sizeof(t->hh));
+		rc = insert(s, t, err);
+		if (rc) {
+			job_drop(s, t);
+			return rc;
+		}
+		t->twin = j->twin;
+		j->twin = t;
+		s->twins++;
+	}
+	return CCR_OK;
+}
+
+static int enqueue(struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	int rc = insert(s, j, err);
+
+	if (!rc && j->list != SIM_NO_NAME)
+		rc = insert_twins(s, j, err);
+	if (rc)
+		return rc;
 	s->queued_gpu += j->demand.gpus > 0;
 	s->figures->submitted++;
-	if (s->queued > s->figures->queue_max)
-		s->figures->queue_max = s->queued;
+	if (sim_waiting(s) > s->figures->queue_max)
+		s->figures->queue_max = sim_waiting(s);
 	s->dirty = true;
 	if (s->sched->queued && s->sched->queued(s->sched->state, s, j, err))
 		return err ? err->code : CCR_EINVAL;
@@ -324,9 +423,16 @@ static int run_cycle(struct sim *s, struct ccr_error *err)
 	rc = s->sched->cycle(s->sched->state, s, err);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; i < s->queued; i++)
-		if (s->queue[i]->state == SIM_PENDING)
-			s->queue[kept++] = s->queue[i];
+	for (uint32_t i = 0; i < s->queued; i++) {
+		struct sim_job *j = s->queue[i];
+
+		if (j->state == SIM_PENDING) {
+			s->queue[kept++] = j;
+		} else if (j->of) {
+			s->twins--;
+			job_drop(s, j);
+		}
+	}
 	s->queued = kept;
 	return s->record ? sim_record_cycle(s->record, s, err) : CCR_OK;
 }
@@ -387,7 +493,7 @@ static int one_step(struct sim *s, struct ccr_error *err)
 
 	l->gpu_job_waits = s->queued_gpu > 0;
 	l->job_waits = s->queued > 0;
-	sim_figures_pass(s->figures, s->now, l, s->queued);
+	sim_figures_pass(s->figures, s->now, l, sim_waiting(s));
 	rc = events_at(s, err);
 	if (!rc && s->scorer && s->scorer->period && s->now >= s->next_period) {
 		rc = score_all(s, err);
@@ -447,7 +553,7 @@ int sim_run(struct sim *s, struct ccr_error *err)
 			s->progress(s->progress_arg, s);
 	}
 	if (!rc)
-		sim_figures_pass(s->figures, s->now, &s->levels, s->queued);
+		sim_figures_pass(s->figures, s->now, &s->levels, sim_waiting(s));
 	for (uint32_t i = 0; i < s->nrunning; i++)
 		sim_figures_end(s->figures, s->running[i], s->now);
 	s->figures->cycles = s->cycles;
@@ -456,7 +562,7 @@ int sim_run(struct sim *s, struct ccr_error *err)
 	if (!rc && !s->interrupted && s->queued)
 		return ccr_error_set(err, CCR_EINVAL, 0,
 				     "scheduler %s: %u jobs never started, the first is job %s",
-				     s->sched->name, s->queued, s->queue[0]->id);
+				     s->sched->name, sim_waiting(s), s->queue[0]->id);
 	return rc;
 }
 
@@ -489,7 +595,7 @@ void sim_free(struct sim *s)
 	for (uint32_t i = 0; i < s->nrunning; i++)
 		free_tree(s->running[i]);
 	for (uint32_t i = 0; i < s->queued; i++)
-		if (s->queue[i]->state == SIM_PENDING)
+		if (s->queue[i]->state == SIM_PENDING || s->queue[i]->of)
 			free_tree(s->queue[i]);
 	for (uint32_t i = 0; i < s->delayed.n; i++)
 		free_tree(s->delayed.at[i].job);

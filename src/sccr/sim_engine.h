@@ -35,6 +35,8 @@ struct sim_scorer {
 	int (*tick)(void *state, struct sim *s, struct ccr_error *err);
 	void (*started)(void *state, struct sim *s, struct sim_job *j);
 	void (*ended)(void *state, struct sim *s, struct sim_job *j);
+	/* one of its places in the queue is gone, as the job started in another partition */
+	void (*withdrawn)(void *state, struct sim *s, const struct sim_job *j);
 	void (*free)(void *state);
 };
 
@@ -74,9 +76,11 @@ struct sim {
 	void *progress_arg;
 
 	sim_time now;
-	struct sim_free *free;	/* by node */
-	struct sim_job **queue; /* highest first; started ones leave it after the cycle */
+	struct sim_free *free; /* by node */
+	/* highest first; what is no longer SIM_PENDING leaves it after the cycle */
+	struct sim_job **queue;
 	uint32_t queued, queue_room;
+	uint32_t twins; /* of these: further places of jobs that may run in several partitions */
 	uint32_t queued_gpu; /* those that want GPUs */
 	struct sim_job **running;
 	uint32_t nrunning, running_room;
@@ -99,15 +103,26 @@ struct sim {
 int sim_run(struct sim *s, struct ccr_error *err);
 
 /*
- * For schedulers: starts j now on these nodes (copied). filler: a job above it stays behind.
- * CCR_EINVAL if the nodes do not have it: a scheduler's mistake, never let pass.
+ * For schedulers: starts j now on these nodes (copied). filler: a job above it stays behind. A twin
+ * lends its partition and what goes with it to the job's first, which is the one that runs; all
+ * other places of it in the queue are given up. CCR_EINVAL if the nodes do not have it: a
+ * scheduler's mistake, never let pass.
  */
 int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
 	      bool filler, struct ccr_error *err);
 
-/* For schedulers: j is booked for `start` in this cycle. */
+/*
+ * For schedulers: j is booked for `start` in this cycle. A booking that the job has in another of
+ * its partitions is given up.
+ */
 int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
 	     uint32_t npick, struct ccr_error *err);
+
+/* Jobs in the queue. */
+static inline uint32_t sim_waiting(const struct sim *s)
+{
+	return s->queued - s->twins;
+}
 
 /* What one node gives for its share of the demand, types dealt; false if it does not have it. */
 bool sim_take(const struct sim_cluster *c, uint32_t node, const struct sim_free *f,
@@ -123,6 +138,9 @@ static inline bool sim_allowed(const struct sim_cluster *c, const struct sim_job
 
 /* Sort order of the queue. */
 bool sim_before(const struct sim *s, const struct sim_job *a, const struct sim_job *b);
+
+/* How many other places in the queue a waiting job has above this one. */
+uint32_t sim_places_above(const struct sim *s, struct sim_job *j);
 
 void sim_free(struct sim *s);
 

@@ -8,14 +8,13 @@ static bool in_part(const struct sim_cluster *c, uint32_t part, uint32_t node)
 	return !c->part[part].has_node || c->part[part].has_node[node];
 }
 
-uint32_t sim_layout_candidates(const struct sim_cluster *c, uint32_t part,
-			       const struct sim_demand *d)
+/* Whether so many nodes of the partition can ever hold one node's share of d. */
+static bool enough(const struct sim_cluster *c, uint32_t part, const struct sim_demand *d,
+		   uint64_t need)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->nodes; i++)
-		n += in_part(c, part, i) && sim_node_holds(&c->node[i], d);
-	return n;
+	for (uint32_t i = 0; need && i < c->nodes; i++)
+		need -= in_part(c, part, i) && sim_node_holds(&c->node[i], d);
+	return !need;
 }
 
 static uint64_t share(uint64_t total, uint64_t n)
@@ -68,7 +67,7 @@ bool sim_layout(const struct sim_cluster *c, uint32_t part, const struct sim_tot
 	struct sim_demand first = {0};
 
 	for (uint64_t n = from; n <= to && n <= c->nodes; n++) {
-		if (!spread(t, n, d) || sim_layout_candidates(c, part, d) < n)
+		if (!spread(t, n, d) || !enough(c, part, d, n))
 			continue;
 		if (t->gpus % n == 0)
 			return true;

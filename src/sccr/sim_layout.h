@@ -6,13 +6,6 @@
 
 #include "sccr/sim_cluster.h"
 
-struct sim_totals {
-	uint64_t nodes; /* 0: as few as hold it */
-	uint64_t cpus, gpus;
-	uint64_t mem; /* MiB in all */
-	int32_t gpu_type;
-};
-
 /*
  * Shares the totals out evenly over t->nodes nodes of the partition, or over the fewest that can
  * hold them (a number of nodes that divides the GPUs is preferred). CPUs that do not divide are
@@ -21,9 +14,5 @@ struct sim_totals {
  */
 bool sim_layout(const struct sim_cluster *c, uint32_t part, const struct sim_totals *t,
 		struct sim_demand *d, const char **why);
-
-/* How many nodes of the partition can ever hold one node's share of d. */
-uint32_t sim_layout_candidates(const struct sim_cluster *c, uint32_t part,
-			       const struct sim_demand *d);
 
 #endif

@@ -20,6 +20,7 @@ struct model {
 		struct sim_job *job;
 		sim_time start;
 		struct sim_pick *pick;
+		uint64_t made; /* in which cycle */
 	} * promise;
 	uint32_t promises, promise_room;
 	bool released; /* a job ended since the last cycle */
@@ -41,27 +42,62 @@ static bool all_full(const struct sim *s)
 	return s->levels.cpus_used >= s->cluster->cpus;
 }
 
+/*
+ * Books the job where it has its turn; for one that is booked in another of its partitions only if
+ * that makes it earlier. 0, 1 if it is a booking more, -1: see err.
+ */
+static int book(struct model *m, struct sim *s, struct sim_job *j, struct ccr_error *err)
+{
+	struct sim_job *first = sim_first(j);
+	bool has = first->booking >= 0;
+	sim_time start = sim_plan_earliest(m->plan, s, j, m->pick);
+
+	if (sim_plan_failed(m->plan)) {
+		ccr_error_nomem(err);
+		return -1;
+	}
+	if (start >= SIM_NEVER || (has && start >= first->booking))
+		return 0;
+	for (uint32_t i = 0; has && i < s->bookings; i++)
+		if (s->booking[i].job == first)
+			sim_plan_unbook(m->plan, first, s->booking[i].pick, s->booking[i].npick);
+	if (sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, m->whole) ||
+	    sim_book(s, j, start, m->pick, j->demand.nodes, err)) {
+		ccr_error_nomem(err);
+		return -1;
+	}
+	return !has;
+}
+
 static int cycle(void *state, struct sim *s, struct ccr_error *err)
 {
 	struct model *m = state;
+	const struct sim_job *waits = NULL;
 	uint32_t booked = 0, passed = 0;
+	int more;
 
 	sim_refused_clear(&m->refused);
 	sim_plan_clear(m->plan);
 	for (uint32_t i = 0; i < s->queued && i < m->max_test; i++) {
 		struct sim_job *j = s->queue[i];
-		sim_time start;
 
-		if (booked >= m->depth && all_full(s))
+		if (j->state != SIM_PENDING) /* it started in another partition */
+			continue;
+		/* nobody passes the job that waits but itself, in another partition */
+		if (m->strict && waits && waits != sim_first(j))
+			break;
+		if (booked >= m->depth && all_full(s) && !s->twins)
 			break;
 		if (!sim_refused_match(&m->refused, s->cluster, j, false)) {
 			if (sim_plan_now(m->plan, s, j, m->pick)) {
-				int rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+				int rc = sim_start(s, j, m->pick, j->demand.nodes,
+						   passed > sim_places_above(s, j), err);
 
 				if (rc)
 					return rc;
 				if (m->failed)
 					return ccr_error_nomem(err);
+				waits = NULL;
 				continue;
 			}
 			if (sim_plan_failed(m->plan))
@@ -70,38 +106,33 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 				return ccr_error_nomem(err);
 		}
 		passed++;
-		if (m->strict)
-			break;
-		if (booked >= m->depth)
+		waits = sim_first(j);
+		if (m->strict || (booked >= m->depth && sim_first(j)->booking < 0))
 			continue;
-		start = sim_plan_earliest(m->plan, s, j, m->pick);
-		if (sim_plan_failed(m->plan))
-			return ccr_error_nomem(err);
-		if (start >= SIM_NEVER)
-			continue;
-		booked++;
-		if (sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, m->whole))
-			return ccr_error_nomem(err);
-		if (sim_book(s, j, start, m->pick, j->demand.nodes, err))
+		more = book(m, s, j, err);
+		if (more < 0)
 			return CCR_ENOMEM;
+		booked += (uint32_t)more;
 	}
 	return CCR_OK;
 }
 
 /* --- conservative: bookings are kept from cycle to cycle --- */
 
-static void forget(struct model *m, struct sim_job *j)
+/* The mark is the first's, whichever of its places in the queue has the promise. */
+static void forget(struct model *m, struct sim_job *first)
 {
-	uint32_t i = j->mark - 1;
+	uint32_t i = first->mark - 1;
 
-	sim_plan_unbook(m->plan, j, m->promise[i].pick, j->demand.nodes);
+	sim_plan_unbook(m->plan, first, m->promise[i].pick, m->promise[i].job->demand.nodes);
 	free(m->promise[i].pick);
 	m->promise[i] = m->promise[--m->promises];
-	m->promise[i].job->mark = i + 1;
-	j->mark = 0;
+	sim_first(m->promise[i].job)->mark = i + 1;
+	first->mark = 0;
 }
 
-static int promise(struct model *m, struct sim_job *j, sim_time start, struct ccr_error *err)
+static int promise(struct model *m, const struct sim *s, struct sim_job *j, sim_time start,
+		   struct ccr_error *err)
 {
 	struct promise *p;
 	size_t size = j->demand.nodes * sizeof(*m->pick);
@@ -124,7 +155,8 @@ static int promise(struct model *m, struct sim_job *j, sim_time start, struct cc
 	memcpy(p->pick, m->pick, size);
 	p->job = j;
 	p->start = start;
-	j->mark = ++m->promises;
+	p->made = s->cycles;
+	sim_first(j)->mark = ++m->promises;
 	return CCR_OK;
 }
 
@@ -135,25 +167,36 @@ static int keep_cycle(void *state, struct sim *s, struct ccr_error *err)
 	int rc = CCR_OK;
 
 	for (uint32_t i = 0; !rc && i < s->queued && i < m->max_test; i++) {
-		struct sim_job *j = s->queue[i];
+		struct sim_job *j = s->queue[i], *first = sim_first(j);
+		const struct promise *has = first->mark ? &m->promise[first->mark - 1] : NULL;
 		sim_time start;
 
+		if (j->state != SIM_PENDING) /* it started in another partition */
+			continue;
 		passed++;
-		if (j->mark && !m->released && m->promise[j->mark - 1].start > s->now)
+		if (has && !m->released && has->start > s->now &&
+		    (has->job == j || has->made != s->cycles))
 			continue;
-		if (!j->mark && m->promises >= m->depth)
+		if (!has && m->promises >= m->depth)
 			continue;
-		if (j->mark)
-			forget(m, j);
+		/* a promise in another partition stays unless this one has an earlier time */
+		if (has && has->job == j)
+			forget(m, first);
 		start = sim_plan_earliest(m->plan, s, j, m->pick);
 		if (sim_plan_failed(m->plan))
 			return ccr_error_nomem(err);
+		if (has && first->mark) {
+			if (start >= has->start)
+				continue;
+			forget(m, first);
+		}
 		if (start > s->now) {
-			rc = start < SIM_NEVER ? promise(m, j, start, err) : CCR_OK;
+			rc = start < SIM_NEVER ? promise(m, s, j, start, err) : CCR_OK;
 			continue;
 		}
 		passed--;
-		rc = sim_start(s, j, m->pick, j->demand.nodes, passed > 0, err);
+		rc =
+		    sim_start(s, j, m->pick, j->demand.nodes, passed > sim_places_above(s, j), err);
 		if (m->failed)
 			return ccr_error_nomem(err);
 	}

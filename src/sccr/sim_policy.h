@@ -9,6 +9,7 @@
 #ifndef SCCR_SIM_POLICY_H
 #define SCCR_SIM_POLICY_H
 
+#include "core/config.h"
 #include "sccr/sim_engine.h"
 
 struct sim_policy;
@@ -28,6 +29,9 @@ void sim_policy_free(struct sim_policy *p); /* p may be NULL */
 /* partition may be NULL: what holds where none is named. */
 void sim_policy_backfill(const struct sim_policy *p, const char *partition,
 			 struct sim_backfill *out);
+
+/* The file as it was read. */
+const struct ccr_config *sim_policy_config(const struct sim_policy *p);
 
 /* "preset ccr" or the file's name. */
 const char *sim_policy_words(const struct sim_policy *p);

@@ -43,7 +43,7 @@ void sim_progress_step(void *arg, const struct sim *s)
 	memset(bar, '#', (size_t)(n < BAR ? n : BAR));
 	bar[BAR] = '\0';
 	fprintf(stderr, "\r%-12s [%s] %3.0f %%, %u running, %u queued, %d:%02d left \033[K",
-		s->sched->name, bar, 100 * done, s->nrunning, s->queued, (int)left / 60,
+		s->sched->name, bar, 100 * done, s->nrunning, sim_waiting(s), (int)left / 60,
 		(int)left % 60);
 	fflush(stderr);
 }

@@ -236,21 +236,25 @@ static void keep_row(struct sim_record *r, const struct sim_job *j)
 int sim_record_cycle(struct sim_record *r, const struct sim *s, struct ccr_error *err)
 {
 	struct sim_look look = {
-	    .t = s->now, .queued = s->queued, .row = r->rows, .booking = r->nbooked};
+	    .t = s->now, .queued = sim_waiting(s), .row = r->rows, .booking = r->nbooked};
 
 	if (r->looks && s->now - r->last_look < r->every)
 		return CCR_OK;
 	if (r->looks && r->look[r->looks - 1].t == s->now)
 		r->looks--; /* a later cycle of the same moment counts */
 	r->last_look = s->now;
-	look.rows = s->queued < SIM_LOOK_ROWS ? s->queued : SIM_LOOK_ROWS;
+	look.rows = look.queued < SIM_LOOK_ROWS ? look.queued : SIM_LOOK_ROWS;
 	look.bookings = s->bookings < SIM_LOOK_ROWS * 4 ? s->bookings : SIM_LOOK_ROWS * 4;
 	if (MORE(r, look, looks, look_room, 1) ||
 	    more(&r->row, r->rows, &r->row_room, look.rows, sizeof(double) * SIM_ROW_VALUES) ||
 	    MORE(r, booked, nbooked, booked_room, look.bookings))
 		return ccr_error_nomem(err);
-	for (uint32_t i = 0; i < look.rows; i++)
+	for (uint32_t i = 0, kept = 0; i < s->queued && kept < look.rows; i++) {
+		if (sim_places_above(s, s->queue[i]))
+			continue;
 		keep_row(r, s->queue[i]);
+		kept++;
+	}
 	for (uint32_t i = 0; i < look.bookings; i++) {
 		uint32_t index;
 

@@ -36,6 +36,14 @@ struct sim_demand {
 	uint32_t mem;	  /* MiB per node */
 };
 
+/* What a job asks for in all, before it is laid out on nodes. */
+struct sim_totals {
+	uint64_t nodes; /* 0: as few as hold it */
+	uint64_t cpus, gpus;
+	uint64_t mem; /* MiB in all */
+	int32_t gpu_type;
+};
+
 /* What a job holds on one node. */
 struct sim_pick {
 	uint32_t node;
@@ -57,6 +65,11 @@ struct sim_job {
 	sim_time think;
 	uint32_t user, account, qos, partition; /* index in the workload's names, or SIM_NO_NAME */
 	struct sim_demand demand;
+	/* of a job that may run in several partitions: their list in sim_workload.lists, and what
+	 * is laid out in each of them */
+	uint32_t list;
+	struct sim_totals want;
+	sim_time asked_limit, asked_runtime;
 
 	enum sim_job_state state;
 	bool filler;		/* started while a job above it stayed behind */
@@ -64,6 +77,7 @@ struct sim_job {
 	sim_time start, end;	/* end: when it will really end, known to the engine alone */
 	sim_time planned_end;	/* start + limit */
 	sim_time first_booking; /* the first start that it was promised, or -1 */
+	uint64_t promised;	/* in which cycle that was */
 	sim_time booking;	/* the present one, or -1 */
 	sim_time eligible;	/* since when it has waited */
 	double score;
@@ -76,6 +90,12 @@ struct sim_job {
 	const void *group;
 	bool seen;
 	uint32_t ahead;
+	/*
+	 * In the queue a job stands once for each of its partitions, as slurmctld has it. The
+	 * others are twins of the first; one that starts lends it its place, see sim_start.
+	 */
+	struct sim_job *of;	 /* a twin's first; NULL: it is no twin */
+	struct sim_job *twin;	 /* the first's twins, each twin's next */
 	struct sim_job *waiting; /* jobs that are submitted after this one's end */
 	struct sim_job *next;	 /* in such a list, or among the unused */
 	UT_hash_handle hh;	 /* live jobs by number, where a workload has such jobs */
@@ -90,6 +110,12 @@ struct sim_node {
 	uint16_t gpus[SIM_NODE_TYPES];
 	uint32_t weight; /* Slurm's: lower is taken first */
 };
+
+/* The job that stands for all of its places in the queue. */
+static inline struct sim_job *sim_first(struct sim_job *j)
+{
+	return j->of ? j->of : j;
+}
 
 /* All GPUs of a node or a pick, whatever their type. */
 static inline uint32_t sim_gpus(const uint16_t *g)

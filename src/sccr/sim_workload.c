@@ -101,7 +101,8 @@ int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format 
 	w->accounts = sim_names_new();
 	w->qos = sim_names_new();
 	w->partitions = sim_names_new();
-	if (!w->users || !w->accounts || !w->qos || !w->partitions)
+	w->lists = sim_names_new();
+	if (!w->users || !w->accounts || !w->qos || !w->partitions || !w->lists)
 		return ccr_error_nomem(err);
 	rc = read_head(w, err);
 	if (rc)
@@ -114,22 +115,34 @@ int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format 
 	return CCR_OK;
 }
 
-/* The partition that a job goes to: the first of its list that the cluster has. */
-static uint32_t home_of(const struct sim_workload *w, const struct sim_line *l)
+/*
+ * The partitions of a list that the cluster has, each once, from the k-th name on: *k is moved
+ * behind the one that is given. UINT32_MAX: no more.
+ */
+static uint32_t next_home(const struct sim_workload *w, const char *list, uint32_t *k)
 {
-	char copy[sizeof(l->partition)], *save = NULL;
+	char copy[sizeof(((struct sim_line *)0)->partition)], *save = NULL;
+	uint32_t at = 0;
 
-	if (!l->partition[0])
-		return sim_cluster_part(w->cluster, "");
-	memcpy(copy, l->partition, sizeof(copy));
+	snprintf(copy, sizeof(copy), "%s", list);
 	for (char *t = strtok_r(copy, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
-		uint32_t p = sim_cluster_part(w->cluster, t);
+		uint32_t p;
 
+		if (at++ < *k)
+			continue;
+		*k = at;
+		p = sim_cluster_part(w->cluster, t);
 		if (p != UINT32_MAX)
 			return p;
 	}
+	return UINT32_MAX;
+}
+
+/* Where a job without a partition of the cluster goes; UINT32_MAX: nowhere. */
+static uint32_t other_home(const struct sim_workload *w, const struct sim_line *l)
+{
 	/* a cluster given without partitions takes everybody */
-	if (l->any_partition ||
+	if (!l->partition[0] || l->any_partition ||
 	    (w->cluster->parts == 1 && !strcmp(w->cluster->part[0].name, "all")))
 		return sim_cluster_part(w->cluster, "");
 	return UINT32_MAX;
@@ -149,14 +162,70 @@ static sim_time limit_of(const struct sim_partition *p, sim_time limit)
 	return limit < p->max_limit ? limit : p->max_limit;
 }
 
+/* Puts the job into a partition; false: it can never run there, *why says what is too much. */
+static bool settle(const struct sim_workload *w, struct sim_job *j, uint32_t home, const char **why)
+{
+	const struct sim_partition *p = &w->cluster->part[home];
+
+	if (!sim_layout(w->cluster, home, &j->want, &j->demand, why))
+		return false;
+	j->home = home;
+	j->limit = limit_of(p, j->asked_limit);
+	j->runtime = j->asked_runtime;
+	if (j->runtime > j->limit && !w->no_kill)
+		j->runtime = j->limit;
+	j->partition = name_of(w->partitions, p->name);
+	return true;
+}
+
+/* Slurm leaves a job in the queue of a partition whose MaxTime it exceeds. */
+static bool short_enough(const struct sim_workload *w, const struct sim_job *j, uint32_t home)
+{
+	return j->asked_limit <= w->cluster->part[home].max_limit;
+}
+
+/* The first of its partitions that may run it, else the first that could if its limit were cut. */
+static bool find_home(const struct sim_workload *w, struct sim_line *l, struct sim_job *j,
+		      const char **why)
+{
+	uint32_t k = 0, home, other = UINT32_MAX;
+
+	while ((home = next_home(w, l->partition, &k)) != UINT32_MAX) {
+		if (!settle(w, j, home, why))
+			continue;
+		if (short_enough(w, j, home))
+			return true;
+		if (other == UINT32_MAX)
+			other = home;
+	}
+	return other != UINT32_MAX && settle(w, j, other, why);
+}
+
+bool sim_workload_twin(const struct sim_workload *w, const struct sim_job *j, uint32_t *from,
+		       struct sim_job *twin)
+{
+	const char *list = j->list == SIM_NO_NAME ? "" : sim_names_get(w->lists, j->list), *why;
+	uint32_t home;
+
+	while ((home = next_home(w, list, from)) != UINT32_MAX) {
+		*twin = *j;
+		if (home != j->home && short_enough(w, j, home) && settle(w, twin, home, &why))
+			return true;
+	}
+	return false;
+}
+
 static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, struct sim_job *j,
 				 struct sim_message *m)
 {
+	uint32_t k = 0, home;
 	const char *why = "";
 
 	memset(j, 0, sizeof(*j));
-	j->home = home_of(w, l);
-	if (j->home == UINT32_MAX) {
+	home = next_home(w, l->partition, &k);
+	if (home == UINT32_MAX)
+		home = other_home(w, l);
+	if (home == UINT32_MAX) {
 		snprintf(m->text, sizeof(m->text), "partition \"%.60s\" is not in the cluster",
 			 l->partition);
 		return SIM_LINE_BAD;
@@ -173,28 +242,28 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 	}
 	if (!w->keep_memory)
 		l->want.mem = 0;
-	if (!sim_layout(w->cluster, j->home, &l->want, &j->demand, &why)) {
+	j->want = l->want;
+	j->asked_limit = l->limit;
+	j->asked_runtime = l->runtime;
+	j->list = SIM_NO_NAME;
+	if (next_home(w, l->partition, &k) == UINT32_MAX ? !settle(w, j, home, &why)
+							 : !find_home(w, l, j, &why)) {
 		snprintf(m->text, sizeof(m->text),
 			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
 			 l->id, why, (unsigned long long)l->want.cpus,
 			 (unsigned long long)l->want.gpus, (unsigned long long)l->want.mem);
 		return SIM_LINE_BAD;
 	}
+	if (strchr(l->partition, ','))
+		j->list = name_of(w->lists, l->partition);
+	w->counts.cut += l->runtime > j->limit;
 	j->submit = l->submit;
-	j->runtime = l->runtime;
-	j->limit = limit_of(&w->cluster->part[j->home], l->limit);
-	if (j->runtime > j->limit) {
-		w->counts.cut++;
-		if (!w->no_kill)
-			j->runtime = j->limit;
-	}
 	j->recorded_wait = l->recorded_wait;
 	j->after = l->after;
 	j->think = l->think;
 	j->user = name_of(w->users, l->user);
 	j->account = name_of(w->accounts, l->account);
 	j->qos = name_of(w->qos, l->qos);
-	j->partition = name_of(w->partitions, w->cluster->part[j->home].name);
 	j->first_booking = j->booking = -1;
 	j->start = j->end = j->planned_end = -1;
 	if (l->id[0])
@@ -368,6 +437,7 @@ void sim_workload_close(struct sim_workload *w)
 	sim_names_free(w->accounts);
 	sim_names_free(w->qos);
 	sim_names_free(w->partitions);
+	sim_names_free(w->lists);
 	free(w->sorted);
 	free(w->buf);
 	memset(w, 0, sizeof(*w));

@@ -58,6 +58,7 @@ struct sim_workload {
 	enum sim_format format;
 	struct sim_cluster *cluster; /* not owned */
 	struct sim_names *users, *accounts, *qos, *partitions;
+	struct sim_names *lists; /* of partitions, where a job names several */
 	struct sim_workload_counts counts;
 	bool no_kill;		      /* jobs run on past their limit */
 	bool keep_memory;	      /* the cluster's nodes have memory to give */
@@ -90,6 +91,13 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 
 /* Fills *job with the next one: 1; 0 at the end; -1 on an error (in err). */
 int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_error *err);
+
+/*
+ * Makes *twin the same job in the next of its partitions behind *from (0 at first) in which it can
+ * run, other than j's own. False: there is none.
+ */
+bool sim_workload_twin(const struct sim_workload *w, const struct sim_job *j, uint32_t *from,
+		       struct sim_job *twin);
 
 /* From the start again. */
 int sim_workload_rewind(struct sim_workload *w, struct ccr_error *err);

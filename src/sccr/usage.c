@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "sccr/clients.h"
 #include "sccr/common.h"
 #include "sccr/live.h"
+#include "sccr/options.h"
 #include "sccr/sccr.h"
 
 #define FAR_OFF 5.0 /* percent points off the target: marked */
@@ -29,20 +31,17 @@ struct report {
 	const char *source;
 };
 
-static void help(FILE *out)
-{
-	fputs("usage: sccr usage [OPTIONS] [LEDGER]\n\n"
-	      "Prints each group's target, usage, what is left of it, and the points that it is "
-	      "worth.\n"
-	      "A group that is off its target by more than five points is marked with *.\n\n"
-	      "  --policy FILE      a policy file or preset (default: the cluster's)\n"
-	      "  --ledger FILE      a ledger (ccr_usage.json(5)) instead of the live cluster\n"
-	      "  --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
-	      "  --users            each user as well\n"
-	      "  --json             the same as JSON\n\n"
-	      "Exit status: 0 success, 1 nothing to be had, 2 wrong use.\n",
-	      out);
-}
+static const char help[] =
+    "usage: sccr usage [OPTIONS] [LEDGER]\n\n"
+    "Prints each group's target, usage, what is left of it, and the points that it is worth.\n"
+    "A group that is off its target by more than five points is marked with *.\n\n"
+    "  -p, --policy FILE      a policy file or preset (default: the cluster's)\n"
+    "  -l, --ledger FILE      a ledger (ccr_usage.json(5)) instead of the live cluster\n"
+    "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
+    "  -u, --users            each user as well\n"
+    "      --json             the same as JSON\n"
+    "  -h, --help\n\n"
+    "Exit status: 0 success, 1 nothing to be had, 2 wrong use.\n";
 
 /* Usage of a group in percent of all. */
 static double usage_of(const struct report *r, const struct ccr_group *g)
@@ -194,20 +193,33 @@ static void print_all(const struct report *r)
 }
 
 /* The ledger that is named, or what the live cluster has. */
-static int find_usage(struct report *r, const char *ledger, struct ccr_error *err)
+static int find_usage(struct report *r, const char *ledger, const char *conf, struct ccr_error *err)
 {
+	struct sim_cluster settings;
 	char *path = NULL;
+	struct stat st;
+	uid_t user = 0;
 	int rc;
 
 	if (!ledger) {
 		rc = live_usage_read(&r->assoc, err);
 		if (!rc && r->assoc.n)
 			return CCR_OK;
-		rc = live_ledger_path(&path, err);
+		rc = live_ledger_path(&path, &user, err);
 		if (rc)
 			return rc;
 		ledger = path;
+	} else if (conf) {
+		rc = sim_cluster_settings(&settings, conf, err);
+		user = sccr_slurm_user(&settings);
+		sim_cluster_free(&settings);
+		if (rc)
+			return rc;
 	}
+	/* a copy of one's own is nobody else's business */
+	if (!path && stat(ledger, &st) == 0 && st.st_uid == getuid())
+		user = st.st_uid;
+	sccr_warn_of_owner(ledger, user, "");
 	rc = ccr_ledger_read(ledger, time(NULL), NULL, &r->ledger, err);
 	if (!rc)
 		ccr_ledger_roll_up(r->ledger);
@@ -239,7 +251,7 @@ static int usage(struct report *r, const char *policy, const char *ledger, const
 	if (!rc)
 		rc = sccr_weights_read(&r->weights, conf, NULL, err);
 	if (!rc)
-		rc = find_usage(r, ledger, err);
+		rc = find_usage(r, ledger, conf, err);
 	if (!rc)
 		print_all(r);
 	return rc;
@@ -247,49 +259,21 @@ static int usage(struct report *r, const char *policy, const char *ledger, const
 
 int sccr_usage(int argc, char **argv)
 {
-	static const struct option options[] = {{"policy", required_argument, NULL, 'p'},
-						{"ledger", required_argument, NULL, 'l'},
-						{"slurm-conf", required_argument, NULL, 's'},
-						{"users", no_argument, NULL, 'u'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
 	const char *policy = NULL, *ledger = NULL, *conf = NULL;
 	struct report r = {0};
+	const struct sccr_option options[] = {
+	    {"policy", 'p', &policy, NULL},   {"ledger", 'l', &ledger, NULL},
+	    {"slurm-conf", 's', &conf, NULL}, {"users", 'u', NULL, &r.users},
+	    {"json", 0, NULL, &r.json},	      {0}};
 	struct ccr_error err;
-	int o, rc;
+	int rc = sccr_options(argc, argv, options, help);
 
-	while ((o = getopt_long(argc, argv, "p:l:s:uh", options, NULL)) != -1) {
-		switch (o) {
-		case 'p':
-			policy = optarg;
-			break;
-		case 'l':
-			ledger = optarg;
-			break;
-		case 's':
-			conf = optarg;
-			break;
-		case 'u':
-			r.users = true;
-			break;
-		case 'j':
-			r.json = true;
-			break;
-		case 'h':
-			help(stdout);
-			return SCCR_OK;
-		default:
-			return SCCR_USAGE;
-		}
-	}
+	if (rc != SCCR_GO_ON)
+		return rc;
 	if (!ledger && optind + 1 == argc)
 		ledger = argv[optind++];
-	if (optind != argc) {
-		fputs("sccr usage: give one ledger at the most (see `sccr usage --help`)\n",
-		      stderr);
-		return SCCR_USAGE;
-	}
+	if (optind != argc)
+		return sccr_wrong_use("usage", "give one ledger at the most");
 	if (ledger && access(ledger, R_OK)) {
 		fprintf(stderr, "sccr usage: %s: %s\n", ledger, strerror(errno));
 		return SCCR_BAD;

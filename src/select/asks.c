@@ -230,7 +230,7 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 	ask->limit = ccr_job_limit(job);
 	ask->exact = true;
 	ask->floor.min_nodes = min_nodes ? min_nodes : 1;
-	ask->floor.max_nodes = max_nodes >= c->n ? 0 : max_nodes;
+	ask->floor.max_nodes = max_nodes >= c->n && max_nodes > min_nodes ? 0 : max_nodes;
 	read_cpus(c, job, ask);
 	read_memory(c, job, ask);
 	if (job->gres_list_req) {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/smaller.h"
 #include "select/gate.h"
 #include "select/inner.h"
 #include "select/sets.h"
@@ -34,12 +35,31 @@ struct ccr__refused {
 	uint32_t job;
 	enum ccr_verdict verdict;
 	struct ccr_conflict why;
+	int16_t kind; /* in G.kind, -1: its request is not looked at further */
+};
+
+/* A request that had to wait in this cycle, and with how much less it could start. */
+#define CCR__KINDS 64
+struct ccr__kind {
+	uint64_t hash;
+	struct ccr_demand demand;
+	int64_t limit;
+	uint16_t partition;
+	unsigned which; /* what may be made smaller, see ccr_plan_smaller */
+	bool known;	/* words are of the plan as it is told */
+	char words[200];
 };
 
 /* A job that did not start although its booking was due and whole. */
 struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
+};
+
+/* The highest job of a partition that no main cycle has looked at; see unseen.c. */
+struct ccr__unseen {
+	bool any;
+	struct ccr_rank rank;
 };
 
 struct ccr__gate {
@@ -57,7 +77,12 @@ struct ccr__gate {
 	uint32_t cycle; /* schedule_cycle_counter of the cycle that the plan is of */
 	time_t cycle_at;
 	bool in_cycle;
-	uint64_t *candidates, *fit, *attempt, *bad;
+	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
+	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
+	time_t unseen_at;	    /* when that was gathered, */
+	int unseen_jobs;	    /* of how many jobs, */
+	int64_t unseen_since;	    /* after which cycle */
+	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
@@ -73,9 +98,13 @@ struct ccr__gate {
 	enum ccr_verdict refused_as;
 	struct ccr__refused *list;
 	uint32_t listed, list_cap;
+	struct ccr__kind kind[CCR__KINDS];
+	uint64_t *kind_set; /* their candidates, one set after the other */
+	uint32_t kinds;
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
 	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
 	uint32_t filled;      /* fillers of this cycle */
 };
@@ -88,6 +117,15 @@ void ccr__gate_aside(const char *why);
 /* Loads the plan. cycle: a new one begins. False: stepped aside. */
 bool ccr__gate_load(bool cycle);
 
+/* Takes what advance reservations set aside out of the plan that is being loaded. */
+bool ccr__add_reservations(time_t now);
+
+/*
+ * Until when what a running job holds is not to be had: its end, or that of the reservation of
+ * parts of nodes in which it runs, to which it falls back.
+ */
+int64_t ccr__reserved_end(const job_record_t *job, int64_t end);
+
 /* The plan's number of a partition; -1 for one that is not known. */
 int ccr__gate_partition(const part_record_t *part);
 
@@ -98,11 +136,31 @@ int ccr__gate_partition(const part_record_t *part);
 void ccr__note_masked(const struct ccr_slurm_test *t);
 void ccr__unmask(struct ccr_slurm_test *t);
 
-/* For ccr_gate_notices: the job waits for a booking. */
-void ccr__list_refused(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why);
+/*
+ * For ccr_gate_notices: the job was refused with G.candidates to choose from. which: what of its
+ * request the plan may judge if it is made smaller, none if that takes more than counts.
+ */
+void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask,
+		       uint16_t partition, enum ccr_verdict v, const struct ccr_conflict *why,
+		       unsigned which);
 
 /* The job's reason is one under which it waits for resources and for nothing else. */
 bool ccr__waits_for_resources(const job_record_t *job);
+
+/*
+ * Outside the main cycle: whether a job that ranks above, in a partition that shares nodes, has
+ * come since the last one. Job R.
+ */
+bool ccr__unseen_above(const job_record_t *job);
+
+/* Puts the bookings of the state file into the new plan. False: out of memory. */
+bool ccr__restore_bookings(struct ccr_error *err);
+
+/*
+ * After a restart a node is unknown until it reports, and slurmctld offers it to nobody: what is
+ * booked there stays. Adds those nodes of the job's booking to the candidates.
+ */
+void ccr__keep_own_nodes(const job_record_t *job);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

@@ -66,6 +66,13 @@ static char *node_list(const struct ccr_notice *n)
 	return names;
 }
 
+/* Goes on with what would let the job start at once. */
+static void tell_smaller(job_record_t *job, const struct ccr_notice *n)
+{
+	if (*n->smaller)
+		xstrfmtcat(job->state_desc, "; could start now with %s", n->smaller);
+}
+
 static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct told *told)
 {
 	char *names = node_list(n), at[32];
@@ -76,6 +83,7 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 	job->sched_nodes = names;
 	xfree(job->state_desc);
 	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
+	tell_smaller(job, n);
 	add(told, job->job_id);
 }
 
@@ -83,6 +91,16 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 {
 	char at[32];
 
+	if (n->verdict == CCR_WAIT_FREE) {
+		/* The reason that slurmctld found says it all, but for what could be done. */
+		if (!*n->smaller)
+			return;
+		xfree(job->state_desc);
+		job->state_desc =
+		    xstrdup(job->state_reason == WAIT_PRIORITY ? "Priority" : "Resources");
+		tell_smaller(job, n);
+		return;
+	}
 	job->state_reason = WAIT_PRIORITY;
 	xfree(job->state_desc);
 	when(n->start, at, sizeof(at));
@@ -101,6 +119,7 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 			   node_record_table_ptr[n->node]->name);
 	else
 		job->state_desc = xstrdup("Priority, would delay a booking of a job ahead");
+	tell_smaller(job, n);
 }
 
 static void tell(const struct ccr_notice *n, void *data)
@@ -122,10 +141,14 @@ static void tell(const struct ccr_notice *n, void *data)
 static void tell_all(struct told *told)
 {
 	slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	struct ccr_booking_saved *list;
 	struct told now = {0};
+	bool changed;
+	size_t n;
 
 	lock_slurmctld(locks);
 	ccr_gate_notices(tell, &now);
+	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);
 
@@ -137,6 +160,8 @@ static void tell_all(struct told *told)
 	if (now.n || told->n)
 		last_job_update = time(NULL);
 	unlock_slurmctld(locks);
+	if (changed)
+		ccr_gate_write(list, n);
 	free(told->job);
 	*told = now;
 }

@@ -37,6 +37,38 @@ slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job)
 	return list ? list_peek(list) : job->qos_ptr;
 }
 
+bool ccr_slurm_is_array_rest(const job_record_t *job)
+{
+	return IS_JOB_PENDING(job) && job->array_task_id == NO_VAL && job->array_recs &&
+	       job->array_recs->task_id_bitmap && job->array_recs->task_cnt > 1;
+}
+
+job_record_t *ccr_slurm_array_split(job_record_t *job)
+{
+	int task = ccr_slurm_is_array_rest(job) ? bit_ffs(job->array_recs->task_id_bitmap) : -1;
+	job_record_t *rest;
+
+	if (task < 0)
+		return NULL;
+	job->array_task_id = (uint32_t)task;
+#if CCR_SLURM_SPLIT_ADDS
+	rest = job_array_split(job, true);
+#else
+	rest = job_array_split(job);
+#endif
+	if (!rest) {
+		job->array_task_id = NO_VAL;
+		return NULL;
+	}
+#if CCR_SLURM_SPLIT_ADDS
+	job_state_set(rest, JOB_PENDING);
+#else
+	rest->job_state = JOB_PENDING;
+#endif
+	rest->start_time = 0;
+	return rest;
+}
+
 /* --- the priorities of a job with several partitions or QOS ----------------------------------- */
 
 /* Where the array of a job sits; NULL while there is none and none is to be made. */

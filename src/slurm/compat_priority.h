@@ -25,6 +25,7 @@
 #pragma weak acct_policy_get_user_used_limits
 #pragma weak mcs_g_check_mcs_label
 #pragma weak slurm_mcs_get_privatedata
+#pragma weak job_array_split
 #pragma weak priority_sort_part_tier
 #if CCR_SLURM_PRIO_NAMES
 #pragma weak part_list_to_xstr
@@ -112,6 +113,16 @@ static inline void ccr_slurm_factors_clear(job_record_t *job)
  * else job->qos_ptr; NULL without accounting. assoc_mgr qos R.
  */
 slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job);
+
+/* Does the record stand for more than one pending task of a job array? Job R. */
+bool ccr_slurm_is_array_rest(const job_record_t *job);
+
+/*
+ * Gives the next task of such a record a record of its own, as slurmctld does when the task starts.
+ * The old record becomes the task's; returned is a new one for the rest, or NULL where slurmctld
+ * has no room for another. Appends to job_list: never inside list_for_each. Job W.
+ */
+job_record_t *ccr_slurm_array_split(job_record_t *job);
 
 /* --- the priorities of a job with several partitions or QOS ----------------------------------- */
 

@@ -40,7 +40,15 @@ def wait_reason(cluster, job, word, timeout=20):
 
 
 def wait_booked(cluster, job, timeout=20):
-    return wait_reason(cluster, job, "booked", timeout)
+    """The job once it shows its booking; sched/backfill takes the nodes away in passing, and they
+    come back with the next report."""
+    found = []
+
+    def booked():
+        found[:] = [cluster.job(job)]
+        return "booked" in found[0]["Reason"] and "SchedNodeList" in found[0]
+    cluster.wait_for(booked, timeout, what=lambda: f"a booking of job {job}: {found[0]['Reason']}")
+    return found[0]
 
 
 def sdiag(cluster):

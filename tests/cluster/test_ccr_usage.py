@@ -71,6 +71,7 @@ def test_r49_a_gpu_job_costs_more(cluster):
     assert key["user"] == "games" and key["partition"] == "p"
 
 
+@pytest.mark.every_slurm
 def test_no_second_is_lost_or_counted_twice_over_restarts(cluster):
     c = cluster
     ends_before = c.sbatch("sleep 3", user="games", account="a")
@@ -136,3 +137,29 @@ def test_usage_is_reset_once_where_slurm_conf_says_so(cluster):
     time.sleep(2)
     assert billed(c, "b") == pytest.approx(whole(c, again), abs=0.1)
     assert billed(c, "a") == 0
+
+
+@pytest.mark.parametrize("owner, mode, found", [(5, 0o600, "the owner: found user 5"),
+                                                (0, 0o666, "the mode: found 0666")])
+def test_a_ledger_that_others_could_write_is_used_and_said(cluster, owner, mode, found):
+    """Usage is not lost by it, but whoever reads the log or asks sccr is told, once a start."""
+    c = cluster
+    path, sccr = f"{c.root}/state/ccr_usage.json", os.path.join(c.build, "src", "sccr", "sccr")
+    job = c.sbatch("sleep 2", user="games", account="a")
+    c.wait_state(job, "COMPLETED")
+    c.wait_for(lambda: os.path.exists(path) and billed(c, "a") > 0, what="usage")
+    c.stop_slurmctld()
+    had = billed(c, "a")
+    good = c.run(sccr, "usage", "--ledger", path, "--policy", c.policy_path)
+    assert good.stderr == ""
+    os.chown(path, owner, 0)
+    os.chmod(path, mode)
+    for asked in (["usage", "--ledger", path, "--policy", c.policy_path], ["check", c.policy_path]):
+        said = c.run(sccr, *asked)
+        assert said.stderr.count("warning: ") == 1 and path in said.stderr and found in said.stderr
+    c.start_slurmctld()
+    lines = c.log_grep(f"priority/ccr: usage: {path}: {found}.*it is used all the same")
+    assert len(lines) == 1
+    c.wait_for(lambda: os.stat(path).st_mode & 0o777 == 0o600 and os.stat(path).st_uid == 0,
+               what="a ledger of slurmctld's own")
+    assert billed(c, "a") == pytest.approx(had, rel=0.01)

@@ -55,6 +55,19 @@ def started(folder):
     return any(glob.glob(f"{folder}/ccr-cluster-*/log/slurmctld.log"))
 
 
+@pytest.mark.parametrize("options, says", [
+    (["--nodes", "0"], "found '0', expected a number of nodes from 1 to"),
+    (["--nodes", "many"], "found 'many', expected a number"), (["--nodes"], "expected one argument"),
+    (["--gpu", "--nodes", "3"], "unrecognized arguments"), (["--gpu", "--stop"], "unrecognized arguments"),
+    (["--priority", "priority/multifactor"], "unrecognized arguments")])
+def test_wrong_options_are_refused_at_once(options, says, folder):
+    """Before anything is installed, built or started."""
+    done = subprocess.run(["./demo", *options], cwd=REPO, text=True, capture_output=True, timeout=30,
+                          env={**os.environ, "TMPDIR": folder})
+    assert done.returncode == 2 and says in done.stderr and not done.stdout
+    assert not clusters(folder)
+
+
 def test_it_leaves_nothing(demo, folder):
     process = demo()
     out, err = process.communicate(timeout=120)

@@ -9,6 +9,8 @@ import pytest
 
 from ccrcluster import REPO, Cluster, ClusterError, Nodes
 
+pytestmark = pytest.mark.every_slurm
+
 MAKE = os.path.join(REPO, "tests", "versions", "wrong_headers.py")
 POLICY = {"version": 1, "preset": "ccr", "groups": {"a": {"target": 40}}}
 SAID = r"built from the headers of Slurm [\d.]+, but the records of this slurmctld \([\d.]+\)"

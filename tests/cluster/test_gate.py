@@ -6,6 +6,8 @@ import pytest
 
 from gate import gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
+pytestmark = pytest.mark.every_slurm
+
 
 POLICY = {"version": 1, "preset": "ccr", "groups": {"all": {"target": 100}},
           "default_group": "all", "backfill": {"depth": 5}}
@@ -41,7 +43,7 @@ def test_case_a_fillers_start_in_one_cycle_and_the_booked_job_on_time(cluster):
     c1 = cluster.sbatch("sleep 600", time=60)
     for job in (f1, f2, c1):
         cluster.wait_state(job, timeout=15)
-    job = cluster.job(a)
+    job = wait_booked(cluster, a)
     assert (job["JobState"], job["SchedNodeList"]) == ("PENDING", "n1")
     assert 120 < start_time(cluster, a) <= 181
     assert sdiag(cluster)["Total backfilled jobs (since last slurm start)"] == before + 3
@@ -77,7 +79,7 @@ def test_case_b_a_booking_takes_no_more_than_it_needs(cluster):
     fillers = [cluster.sbatch("sleep 600", gres="gpu:1", time=60) for _ in range(3)]
     for job in fillers:
         cluster.wait_state(job, timeout=15)
-    assert cluster.job(a)["SchedNodeList"] == "n1"
+    assert wait_booked(cluster, a)["SchedNodeList"] == "n1"
     assert start_time(cluster, a) <= 301
 
 
@@ -96,7 +98,7 @@ def test_the_aqua_page(cluster):
     for job in (*top, rank5):
         assert wait_booked(cluster, job)["JobState"] == "PENDING"
     assert 5.9 * 3600 < start_time(cluster, top[0]) <= 6 * 3600 + 1
-    assert cluster.job(top[0])["SchedNodeList"] == "n2"
+    assert wait_booked(cluster, top[0])["SchedNodeList"] == "n2"
     assert cluster.job(long6)["StartTime"] == "Unknown"
 
 
@@ -108,22 +110,24 @@ def test_squeue_start_shows_the_booking(cluster):
     assert line[5].startswith("20") and line[7] == "n1"
 
 
-def test_cuda_visible_devices_are_those_of_the_stock_plugin(make_cluster):
+def test_cuda_visible_devices_are_those_of_the_stock_plugin():
+    """One job after the other, so that each finds the same devices taken in both clusters."""
     seen = {}
     for gate in (False, True):
-        c = gate_cluster(nodes=2, gate=gate, gpu_files="tty")
-        with c:
-            c.wait_state(c.sbatch("sleep 600", gres="gpu:2", nodelist="n1", time=3))
-            jobs = [c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
-                             "grep Cpus_allowed_list /proc/self/status; srun sh -c "
-                             "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{n}", nodelist=node,
-                             time=1, job_name=f"j{i}")
-                    for i, (n, node) in enumerate([(1, "n1"), (2, "n2"), (4, "n2"), (1, "n1")])]
-            for job in jobs:
+        with gate_cluster(nodes=2, gate=gate, gpu_files="tty") as c:
+            for node in ("n1", "n2"):
+                c.wait_state(c.sbatch("sleep 9999", gres=f"gpu:{node[1]}", nodelist=node, time=60))
+            seen[gate] = []
+            for gpus, node in [(1, "n1"), (2, "n2"), (1, "n2"), (3, "n1"), (1, None)]:
+                job = c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
+                               "grep Cpus_allowed_list /proc/self/status; srun sh -c "
+                               "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{gpus}", nodelist=node,
+                               time=60)
                 c.wait_state(job, "COMPLETED")
-            seen[gate] = [open(f"{c.root}/out/{job}.out").read() for job in jobs]
-    assert seen[True] == seen[False]
-    assert seen[True][0].split()[0].isdigit()
+                seen[gate].append(open(f"{c.root}/out/{job}.out").read())
+    assert seen[True][:4] == seen[False][:4]
+    assert [text.split()[0] for text in seen[True][:4]] == ["1", "2,3", "2", "1,2,3"]
+    assert seen[True][4].split()[0].isdigit()  # its node is placement's choice
 
 
 def test_the_plugin_says_what_it_wraps(gated):

@@ -1,10 +1,13 @@
 """sccr against running daemons: what it says is what squeue, sprio and slurmctld's plan say."""
 import json
 import os
+import re
 
 import pytest
 
 from ccrcluster import Cluster, Nodes
+
+pytestmark = pytest.mark.every_slurm
 
 POLICY = {"version": 1, "preset": "ccr", "tiers": {"gold": 4.0}, "default_group": "rest",
           "groups": {"b": {"target": 25, "tier": "gold"}, "c": {"target": "50-"},
@@ -38,6 +41,14 @@ def sccr(c, *args, check=True, **more):
 
 def explain(c, job, *args, **more):
     return json.loads(sccr(c, "explain", "--json", *args, str(job), **more).stdout)
+
+
+def wait_offers(c, job, n):
+    """{what: amount} of the smaller requests that are offered, once they are n."""
+    def offers():
+        return {s["what"]: s["amount"] for s in explain(c, job)[0].get("could_start_with", [])}
+    c.wait_for(lambda: len(offers()) == n, what=lambda: f"{n} offers, not {offers()}")
+    return offers()
 
 
 def test_the_total_is_squeues_number_and_the_terms_add_up(cluster):
@@ -77,16 +88,49 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     long_one = c.sbatch("sleep 30", user="lp", account="rest", gres="gpu:1", nodes=1, time=120)
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="a refusal")
     x, b = explain(c, long_one)[0], explain(c, top)[0]
+    # half ends in half an hour, full later: top waits for the first
+    assert b["waits_for"] == [str(half)] and "waits_for" not in x
+    said = sccr(c, "explain", top).stdout
+    assert re.search(rf"when what runs there ends: job {half} \(by 20\S+\)\.\n", said)
     assert x["would_delay"] == top and x["booked"] == b["booked"]
-    said = sccr(c, "explain", long_one).stdout
-    minutes = int(said.split("time limit of at most ")[1].split()[0])
+    minutes = wait_offers(c, long_one, 1)["minutes"]
     assert 25 <= minutes <= 30
+    assert f"start at once with {minutes} minutes instead of 120.\n" in sccr(
+        c, "explain", long_one).stdout
     # tested, not guessed: with that limit it starts, one that is longer does not
     c.update(JobId=long_one, TimeLimit=minutes + 5)
     c.reconfigure()
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="still refused")
     c.update(JobId=long_one, TimeLimit=minutes)
     c.wait_state(long_one)
+
+
+def test_a_smaller_request_is_tested_against_the_plan(cluster):
+    """What explain offers starts, one more of it does not, and the booking stays where it is."""
+    c = cluster
+    for node, minutes in (("n1", 60), ("n2", 120)):
+        c.wait_state(c.sbatch("sleep 300", user="man", account="rest", gres="gpu:1", nodes=1,
+                              nodelist=node, cpus_per_task=2, time=minutes))
+    # three GPUs and six CPUs of each node are free; n1 as a whole is top's in an hour
+    top = c.sbatch("sleep 30", user="games", account="b", gres="gpu:4", nodes=1, time=600,
+                   nice=-1000)
+    assert wait_offers(c, top, 1) == {"GPUs": 3}
+    start = explain(c, top)[0]["booked"]
+    lower = {"user": "lp", "account": "rest", "time": 600}
+    wide = c.sbatch("sleep 300", gres="gpu:3", nodes=2, **lower)
+    offers = wait_offers(c, wide, 2)
+    assert offers["nodes"] == 1 and 50 <= offers["minutes"] < 60
+    tall = c.sbatch("sleep 300", gres="gpu:1", nodes=1, cpus_per_task=8, **lower)
+    assert wait_offers(c, tall, 1) == {"CPUs": 6}
+    assert "start at once with 6 CPUs instead of 8.\n" in sccr(c, "explain", tall).stdout
+    more = c.sbatch("sleep 300", gres="gpu:1", nodes=1, cpus_per_task=7, **lower)
+    assert wait_offers(c, more, 1) == {"CPUs": 6}
+    c.wait_state(c.sbatch("sleep 1", gres="gpu:1", nodes=1, cpus_per_task=6, **lower),
+                 "COMPLETED")
+    c.wait_state(c.sbatch("sleep 300", gres="gpu:3", nodes=1, **lower))
+    assert explain(c, top)[0]["booked"] == start
+    # nothing of n2 is left: no smaller request would do but a short one on n1
+    assert set(wait_offers(c, tall, 0)) == set()
 
 
 def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
@@ -105,6 +149,61 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     assert gone.returncode == 1 and "there is no job 99999" in gone.stderr
     assert sccr(c, "explain", "12; ls", check=False).returncode == 2
     assert sccr(c, "explain", check=False).returncode == 2
+
+
+def test_how_a_job_ended(cluster):
+    c = cluster
+    failed = c.sbatch("exit 3", user="games", account="b", time=5)
+    killed = c.sbatch("kill -9 $$", user="games", account="b", time=5)
+    fine = c.sbatch("true", user="games", account="b", time=5)
+    never = c.sbatch("true", user="games", account="b", hold=True)
+    array = c.sbatch("exit $SLURM_ARRAY_TASK_ID", user="games", account="b", array="0-1", time=5)
+    runs = c.sbatch("sleep 300", user="games", account="b", job_name="x ExitCode=9:9")
+    for job, state in ((failed, "FAILED"), (killed, "FAILED"), (fine, "COMPLETED"),
+                       (runs, "RUNNING")):
+        c.wait_state(job, state)
+    c.run("scancel", runs, never)
+    c.wait_state(runs, "CANCELLED")
+    c.wait_for(lambda: {j["JobState"] for j in c.jobs(array)} == {"FAILED", "COMPLETED"},
+               what="the array's end")
+    said = {j: sccr(c, "explain", j).stdout for j in (failed, killed, fine, runs, never)}
+    assert "It failed with the exit code 3 after 00:00:0" in said[failed]
+    assert "of a time limit of 5:00 (NonZeroExitCode).\n" in said[failed]
+    assert "It was ended by signal 9 (Killed) after" in said[killed]
+    assert "It ended by itself and well after" in said[fine]
+    assert "It was cancelled after 00:00:" in said[runs] and "slurmctld does not tell" in said[runs]
+    assert "It was cancelled before it started" in said[never]
+    x = explain(c, failed)[0]
+    assert (x["exit_code"], x["signal"], x["reason"]) == (3, 0, "NonZeroExitCode")
+    assert x["started"] <= x["ended"] and x["plan"] == "none"
+    assert {t["job"]: t["exit_code"] for t in explain(c, array)} == {f"{array}_0": 0,
+                                                                     f"{array}_1": 1}
+
+
+def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
+    c = make_cluster(nodes=1, dbd=True, accounts={"phys": {"users": ["games"]}})
+    job = c.sbatch("sleep 300", user="games", account="phys", time=5, job_name="a|b")
+    failed = c.sbatch("exit 3", user="games", account="phys", time=5)
+    c.wait_state(job)
+    c.run("scancel", job)
+    c.wait_state(job, "CANCELLED")
+    c.wait_state(failed, "FAILED")
+    # slurmdbd is told a little later
+    c.wait_for(lambda: "cancelled by root after" in sccr(c, "explain", job).stdout, 60,
+               what="who it was")
+    c.wait_for(lambda: "FAILED" in c.run("sacct", "-n", "-j", failed, "-o", "State").stdout, 60,
+               what="the database to know")
+    c.stop_slurmctld()
+    for name in os.listdir(os.path.join(c.root, "state")):
+        if name.startswith("job_state"):
+            os.unlink(os.path.join(c.root, "state", name))
+    c.start_slurmctld()
+    assert not c.run("squeue", "-h", "-t", "all").stdout
+    said = sccr(c, "explain", job).stdout
+    assert f"Job {job} (a|b) of games, account phys, partition p: CANCELLED on n1 since " in said
+    assert "from the database" in said and "cancelled by root after" in said
+    assert explain(c, failed)[0]["exit_code"] == 3
+    assert sccr(c, "explain", 999, check=False).returncode == 1
 
 
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):

@@ -48,6 +48,32 @@ def test_aquas_price_list():
     assert size == pytest.approx(6 * 0.5 * 52)  # 52 points of size at f = 0.5
 
 
+@pytest.mark.parametrize("word, found, expected", [
+    ("nodes=-1", "-1", "a number of at least 0"), ("usage=200", "200", "a percentage from 0 to 100"),
+    ("usage=5,101", "101", "a percentage from 0 to 100"), ("usage=0..150", "150", "a percentage"),
+    ("target=120-", "120-", "a percentage from 0 to 100"), ("target=-3", "-3", "a percentage"),
+    ("user_usage=101", "101", "a percentage"), ("fs_delta=-101", "-101", "percent points from -100 to 100"),
+    ("fairshare_factor=1.5", "1.5", "a factor from 0 to 1"), ("wait=-5", "-5", "minutes, or a time"),
+    ("walltime=-1:00", "-1:00", "seconds, or a time"), ("mem=-4G", "-4G", "kB, or an amount such as 64G"),
+    ("nodes=nan", "nan", "a number of at least 0"), ("nodes=inf", "inf", "a number of at least 0"),
+    ("nice=1e99", "1e99", "a number from -2147483645 to 2147483645"), ("usage=50..20", "50..20", "a range"),
+    ("financial=-1", "-1", "a number of at least 0")])
+def test_what_no_job_can_have_is_refused(word, found, expected):
+    done = sccr("score", *PAGE, word)
+    name = word.split("=")[0]
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith(f'sccr score: {name}: found "{found}", expected {expected}')
+
+
+def test_shares_of_the_file_come_before_targets(tmp_path):
+    path = tmp_path / "ccr.json"
+    path.write_text('{"version": 1, "policy": {"fairshare": "fairshare_factor"}, "groups": '
+                    '{"a": {"target": 10, "shares": 3}, "b": {"target": 90}}}')
+    factor = [rows("--policy", path, f"group={g}", "usage=25")[0]["columns"]["fairshare"]["factor"]
+              for g in "ab"]
+    assert factor == pytest.approx([2 ** -(0.25 / 0.75), 2 ** -(0.25 / 0.25)])
+
+
 def test_tables_and_pictures(tmp_path):
     got = rows(*PAGE, "usage=0..100..25", "nodes=1,64")
     assert len(got) == 10

@@ -303,6 +303,25 @@ def test_the_group_that_used_less_goes_first(sccr, tmp_path):
     assert when["late-a"] == 7200
 
 
+USED = "id,submit,runtime,limit,cpus,account,qos\nx,0,7200,7200,1,a,gold\ny,0,7200,7200,1,b,gold\n" \
+       "one,60,600,600,2,b,gold\ntwo,120,600,600,2,a,silver\n"
+
+
+@pytest.mark.parametrize("expression, groups, first", [
+    ('"qos": "100 - qos_usage"', "{}", "two"),
+    ('"qos": "qos_usage"', "{}", "one"),
+    # shares of the file come before targets; a group without any counts 1
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 10, "shares": 9}, "b": {"target": 90}}', "two"),
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 10}, "b": {"target": 90}}', "one"),
+    ('"fairshare": "fairshare_factor"', '{"a": {"target": 90}, "b": {"target": 10}}', "two")])
+def test_variables_are_those_of_the_plugin(sccr, tmp_path, expression, groups, first):
+    conf = write(tmp_path, "NodeName=n[1-2] CPUs=1\nPriorityWeightQOS=1000\nPriorityWeightFairshare=1000\n"
+                 "PartitionName=p Nodes=ALL Default=YES\n", "conf")
+    policy = write(tmp_path, f'{{"version": 1, "policy": {{{expression}}}, "groups": {groups}}}', "p.json")
+    when, _, _ = starts(sccr, tmp_path, USED, "-c", conf, "-p", policy, "-d", "0")
+    assert min(("one", "two"), key=when.get) == first
+
+
 def test_partitions_tiers_and_their_limits(sccr, tmp_path):
     cluster = write(tmp_path, "NodeName=n[1-2] CPUs=1\nPartitionName=low Nodes=n1 Default=YES DefaultTime=1 MaxTime=2\n"
                     "PartitionName=high Nodes=n1 PriorityTier=10\nPartitionName=other Nodes=n2\n", "c.conf")
@@ -318,6 +337,53 @@ def test_partitions_tiers_and_their_limits(sccr, tmp_path):
     assert float(rows["c"]["start"]) == 50 and float(rows["b"]["start"]) == 100
     assert float(rows["b"]["end"]) == 160
     assert rows["d"]["node_list"] == "n2" and float(rows["d"]["start"]) == 2
+
+
+TWO = """NodeName=n[1-2] CPUs=4
+PartitionName=p Nodes=n1 Default=YES
+PartitionName=q Nodes=n2 MaxTime=10
+"""
+LISTS = """id,submit,runtime,limit,cpus,partition,user
+a,0,100,100,4,p,u
+b,0,50,50,4,q,u
+c,1,10,10,4,"p,q",u
+d,2,10,10,4,"p,q",u
+e,3,10,700,4,"p,q",u
+f,4,10,700,4,"none,q,q",u
+"""
+
+
+@pytest.mark.parametrize("scheduler", ["ccr", "easy", "conservative", "whole-node", "fcfs"])
+def test_a_job_competes_in_each_of_its_partitions(sccr, tmp_path, scheduler):
+    """It has one booking, the earliest of them; where its limit is too long it does not compete."""
+    conf = write(tmp_path, TWO, "two.conf")
+    started, run, rows = starts(sccr, tmp_path, LISTS, "-c", conf, "-s", scheduler, "--html",
+                                tmp_path / "page.html")
+    # f waits for c and d alone: e may not run in q, and f's limit is cut to that of its only one
+    assert started == {"a": 0, "b": 0, "c": 50, "d": 60, "e": 100, "f": 70 if scheduler != "fcfs" else 100}
+    assert {r["id"]: r["partition"] for r in rows} == {"a": "p", "b": "q", "c": "q", "d": "q",
+                                                       "e": "p", "f": "q"}
+    assert run["submitted"] == run["jobs"] == 6 and run["queue_max"] == 4
+    first = {r["id"]: r["first_estimate"] for r in rows}
+    if scheduler != "fcfs":
+        assert first["c"] == "50"
+    if scheduler in ("ccr", "conservative"):
+        assert (first["d"], first["e"]) == ("60", "100")
+    # no place of its own in the queue makes it pass itself
+    assert {r["id"] for r in rows if r["filler"] == "1"} == ({"f"} if scheduler != "fcfs" else set())
+
+
+def test_tiers_and_factors_of_each_partition_count(sccr, tmp_path):
+    """Two jobs wait for one node, each with its own priority in each partition."""
+    conf = write(tmp_path, "NodeName=n1 CPUs=1\nPriorityWeightPartition=1000\n"
+                 "PartitionName=low Nodes=n1 Default=YES PriorityJobFactor=1\n"
+                 "PartitionName=high Nodes=n1 PriorityJobFactor=10\n", "conf")
+    jobs = "id,submit,runtime,limit,cpus,partition\na,0,10,10,1,low\nb,1,10,10,1,low\n" \
+           "c,2,10,10,1,\"low,high\"\n"
+    policy = write(tmp_path, '{"version": 1, "preset": "multifactor"}', "p.json")
+    started, _, rows = starts(sccr, tmp_path, jobs, "-c", conf, "-p", policy)
+    assert started == {"a": 0, "c": 10, "b": 20}
+    assert [r["partition"] for r in rows if r["id"] == "c"] == ["high"]
 
 
 def test_the_same_input_gives_the_same_bytes(sccr, tmp_path):

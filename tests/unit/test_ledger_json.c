@@ -157,7 +157,7 @@ Test(ledger_json, the_files_model_goes_before_the_readers)
 	    parse("{\"version\": 1, \"model\": {\"kind\": \"lsf\"}, \"usage\": []}", &windows);
 
 	cr_assert_eq(ccr_ledger_model(l)->kind, CCR_USAGE_LSF);
-	cr_assert_eq(ccr_ledger_model(l)->hist_hours, 5.0);
+	cr_assert_eq(ccr_ledger_model(l)->hist_hours, 10.0);
 	ccr_ledger_free(l);
 }
 

@@ -421,11 +421,29 @@ Test(planner, blocked_nodes_are_planned_around)
 	struct ccr_demand one = wants(1, 1, 0);
 	struct ccr_plan_job longer = job(1, &one, 101), j = job(2, &one, 100);
 
-	cr_assert_eq(ccr_plan_block(p, 0, 100, 200), 0);
+	cr_assert_eq(ccr_plan_block(p, 0, 100, 200, NULL), 0);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(turn(p, &longer, NULL), CCR_WAIT_FREE);
 	cr_assert_eq(ccr_plan_booking(p, 1)->start, 200);
 	cr_assert_eq(turn(p, &j, NULL), CCR_START);
+	ccr_plan_free(p);
+}
+
+Test(planner, part_of_a_node_can_be_blocked)
+{
+	struct ccr_node n[1] = {node(4, 2)};
+	struct ccr_plan *p = plan_of(n, 1, 4);
+	struct ccr_amount part = {.cpus = 1, .gpus = {1}};
+	struct ccr_demand one = wants(1, 2, 1), both = wants(1, 1, 2);
+	struct ccr_plan_job rest = job(1, &one, 100), all = job(2, &both, 100);
+
+	runs(p, 0, 3, 1, 50);
+	cr_assert_eq(ccr_plan_block(p, 0, 0, 200, &part), 0);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	turn(p, &rest, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 50, "what is not blocked is to be had");
+	turn(p, &all, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 2)->start, 200);
 	ccr_plan_free(p);
 }
 

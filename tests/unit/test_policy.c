@@ -122,10 +122,10 @@ Test(policy, refuses_side_effects)
 Test(policy, names_the_unknown_and_the_nearest)
 {
 	refused("16*nodez",
-		"p.json:12: policy.jobsize: found the unknown variable 'nodez', expected "
-		"one of ccr.json(5); did you mean 'nodes'?");
+		"p.json:12: policy.jobsize: found the unknown variable 'nodez' at character "
+		"4, expected one of ccr.json(5); did you mean 'nodes'?");
 	refused("frobnication", "p.json:12: policy.jobsize: found the unknown variable "
-				"'frobnication', expected one of ccr.json(5)");
+				"'frobnication' at character 1, expected one of ccr.json(5)");
 }
 
 Test(policy, refuses_what_cannot_be_evaluated)

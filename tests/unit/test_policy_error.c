@@ -9,7 +9,7 @@ Test(policy_error, says_what_and_where)
 	char out[300];
 
 	cr_expect_str_eq(ccr__policy_error(2, 3, "1 +", out, sizeof(out)),
-			 "found the end, expected a value");
+			 "found the end (behind '1 +'), expected a value");
 	cr_expect_str_eq(
 	    ccr__policy_error(5, 2, "2 3", out, sizeof(out)),
 	    "found a number at character 3 (near '3'), expected an operator before it");
@@ -19,7 +19,14 @@ Test(policy_error, says_what_and_where)
 			 "found something unknown at character 1 (near '?@'), expected a number, a "
 			 "variable, a function or an operator");
 	cr_expect_str_eq(ccr__policy_error(999, 1000, "x", out, sizeof(out)),
-			 "found something that muParser refuses, expected an expression");
+			 "found something that muParser refuses at the end (behind 'x'), expected "
+			 "an expression");
+	cr_expect_str_eq(
+	    ccr__policy_error(39, 31, "a long expression with nodes ++", out, sizeof(out)),
+	    "found an operator without a value behind it at the end (behind 'expression with nodes "
+	    "++'), expected a value on both of its sides");
+	cr_expect_eq(ccr__policy_find_name("nodes2 + 3nodes + nodes_ + nodes", "nodes"), 28);
+	cr_expect_eq(ccr__policy_find_name("nodes2", "nodes"), 0);
 	cr_expect_str_eq(ccr__policy_error(-1, 0, "", out, sizeof(out)),
 			 "found something that muParser refuses, expected an expression");
 }
@@ -33,6 +40,9 @@ Test(policy_error, muparsers_codes_mean_what_they_are_taken_for)
 	    {"nodes + * 2", "found an operator"},
 	    {"nodes @ 2", "found something unknown"},
 	    {"nodes +", "found the end"},
+	    {"nodes++",
+	     "found an operator without a value behind it at the end (behind 'nodes++')"},
+	    {"1 + nodess * 2", "the unknown variable 'nodess' at character 5,"},
 	    {"nodes , 3", "found 2 values"},
 	    {"(nodes, 3)", "found several values in parentheses"},
 	    {"nodes 3", "found a number"},

@@ -1,0 +1,257 @@
+/* ended - see ended.h */
+#include "sccr/ended.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/common.h"
+#include "sccr/queue.h"
+
+/* What sacct is asked for. */
+enum {
+	AT_ID,
+	AT_STATE,
+	AT_CODE,
+	AT_START,
+	AT_END,
+	AT_LIMIT,
+	AT_NODES,
+	AT_USER,
+	AT_ACCOUNT,
+	AT_PARTITION,
+	AT_NAME,
+	SACCT_FIELDS
+};
+#define SACCT_FORMAT                                                                               \
+	"JobID,State,ExitCode,Start,End,Timelimit,NodeList,User,Account,Partition,JobName"
+
+static const struct {
+	const char *state, *words; /* NULL: said with more */
+} states[] = {
+    {"COMPLETED", NULL},
+    {"FAILED", NULL},
+    {"CANCELLED", NULL},
+    {"TIMEOUT", "It was ended at its time limit"},
+    {"OUT_OF_MEMORY", "It was ended for using more memory than it had asked for"},
+    {"NODE_FAIL", "It was ended because a node of it failed"},
+    {"PREEMPTED", "It was ended to make room for a job that may preempt it"},
+    {"DEADLINE", "It was ended at its deadline"},
+    {"BOOT_FAIL", "Its nodes could not be booted"},
+    {"REVOKED", "It was started by another cluster of the federation"},
+};
+
+/* The state is that one, whatever stands behind it. */
+static bool is(const char *state, const char *name)
+{
+	size_t n = strcspn(state, " +");
+
+	return !strncmp(state, name, n) && !name[n];
+}
+
+bool ended_state(const char *state)
+{
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (is(state, states[i].state))
+			return true;
+	return false;
+}
+
+void ended_source_read(struct ended_source *s, const char *asked)
+{
+	char id[64];
+	char *const scontrol[] = {"scontrol", "show", "job", id, NULL};
+	char *const sacct[] = {"sacct",	     "-XnP", "--delimiter=" CLIENT_FIELD, "-j", id, "-o",
+			       SACCT_FORMAT, NULL};
+	struct ccr_error none;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(id, sizeof(id), "%s", asked);
+	(void)client_run(scontrol, 1, &s->scontrol, &none);
+	(void)client_run_lines(sacct, SACCT_FIELDS, &s->sacct, &none);
+}
+
+void ended_source_free(struct ended_source *s)
+{
+	client_rows_free(&s->scontrol);
+	client_rows_free(&s->sacct);
+}
+
+/* "3:9" */
+static void take_code(struct ended *out, const char *text)
+{
+	out->has_code = sscanf(text, "%d:%d", &out->code, &out->signal) == 2;
+}
+
+/* The user of "CANCELLED by 1000". */
+static void take_canceller(struct ended *out, const char *state)
+{
+	const char *by = strstr(state, " by ");
+	const struct passwd *who;
+	char *end;
+	unsigned long uid;
+
+	if (!by)
+		return;
+	by += strlen(" by ");
+	uid = strtoul(by, &end, 10);
+	who = end != by && !*end ? getpwuid((uid_t)uid) : NULL;
+	snprintf(out->by, sizeof(out->by), "%s%.50s", who || end == by ? "" : "uid ",
+		 who ? who->pw_name : by);
+}
+
+/* The line of a record that has the exit code; the record begins with the job's number. */
+static void from_scontrol(const struct client_rows *rows, const char *number, struct ended *out)
+{
+	size_t len = strlen(number);
+	bool mine = false;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *line = rows->row[i][0], *code;
+
+		if (!strncmp(line, "JobId=", 6))
+			mine = !strncmp(line + 6, number, len) && line[6 + len] == ' ';
+		if (!mine || strncmp(line, "   Requeue=", 11) != 0)
+			continue;
+		code = strstr(line, " ExitCode=");
+		if (code)
+			take_code(out, code + strlen(" ExitCode="));
+		return;
+	}
+}
+
+void ended_find(const struct ended_source *s, const char *id, const char *number, struct ended *out)
+{
+	from_scontrol(&s->scontrol, number, out);
+	for (size_t i = 0; i < s->sacct.n; i++) {
+		char **f = s->sacct.row[i];
+
+		if (strcmp(f[AT_ID], id) != 0)
+			continue;
+		take_canceller(out, f[AT_STATE]);
+		if (!out->has_code)
+			take_code(out, f[AT_CODE]);
+	}
+}
+
+/* " after D-HH:MM:SS", or that it never began. */
+static void print_length(const struct ended *e, FILE *out)
+{
+	long s;
+
+	if (e->start <= 0 || e->end < e->start) {
+		fputs(" before it started", out);
+		return;
+	}
+	s = (long)(e->end - e->start);
+	fputs(" after ", out);
+	if (s >= 86400)
+		fprintf(out, "%ld-", s / 86400);
+	fprintf(out, "%02ld:%02ld:%02ld", s / 3600 % 24, s / 60 % 60, s % 60);
+	if (e->limit[0])
+		fprintf(out, " of a time limit of %s", e->limit);
+}
+
+static void print_code(const struct ended *e, FILE *out)
+{
+	if (!e->has_code)
+		fputs("It failed", out);
+	else if (e->signal)
+		fprintf(out, "It was ended by signal %d (%s)", e->signal, strsignal(e->signal));
+	else
+		fprintf(out, "It failed with the exit code %d", e->code);
+}
+
+void ended_print(const struct ended *e, FILE *out)
+{
+	if (is(e->state, "COMPLETED")) {
+		fputs("It ended by itself and well", out);
+	} else if (is(e->state, "FAILED")) {
+		print_code(e, out);
+	} else if (is(e->state, "CANCELLED")) {
+		fprintf(out, "It was cancelled%s%s", e->by[0] ? " by " : "", e->by);
+	} else {
+		for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+			if (states[i].words && is(e->state, states[i].state))
+				fputs(states[i].words, out);
+	}
+	print_length(e, out);
+	if (e->reason[0] && strcmp(e->reason, "None") != 0)
+		fprintf(out, " (%s)", e->reason);
+	fputs(".\n", out);
+	if (is(e->state, "CANCELLED") && !e->by[0])
+		fputs("By whom, slurmctld does not tell; a database would (sacct).\n", out);
+}
+
+void ended_print_json(const struct ended *e, FILE *out)
+{
+	if (e->has_code)
+		fprintf(out, ", \"exit_code\": %d, \"signal\": %d", e->code, e->signal);
+	if (e->reason[0] && strcmp(e->reason, "None") != 0) {
+		fputs(", \"reason\": ", out);
+		sccr_json_string(out, e->reason);
+	}
+	if (e->start > 0)
+		fprintf(out, ", \"started\": %lld", (long long)e->start);
+	if (e->end > 0)
+		fprintf(out, ", \"ended\": %lld", (long long)e->end);
+	if (e->by[0]) {
+		fputs(", \"cancelled_by\": ", out);
+		sccr_json_string(out, e->by);
+	}
+}
+
+static void print_gone(char **f, bool json, FILE *out)
+{
+	struct ended e = {.state = f[AT_STATE],
+			  .limit = f[AT_LIMIT],
+			  .start = queue_time(f[AT_START]),
+			  .end = queue_time(f[AT_END]),
+			  .reason = ""};
+	bool never = !f[AT_NODES][0] || !strcmp(f[AT_NODES], "None assigned");
+	const struct {
+		const char *key;
+		int at;
+	} texts[] = {{"name", AT_NAME},
+		     {"user", AT_USER},
+		     {"account", AT_ACCOUNT},
+		     {"partition", AT_PARTITION}};
+
+	if (never)
+		e.start = -1;
+	take_code(&e, f[AT_CODE]);
+	take_canceller(&e, f[AT_STATE]);
+	f[AT_STATE][strcspn(f[AT_STATE], " +")] = '\0';
+	if (!json) {
+		fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", f[AT_ID],
+			f[AT_NAME], f[AT_USER], f[AT_ACCOUNT][0] ? f[AT_ACCOUNT] : "(none)",
+			f[AT_PARTITION], f[AT_STATE]);
+		if (!never)
+			fprintf(out, " on %s since %s, ended %s", f[AT_NODES], f[AT_START],
+				f[AT_END]);
+		fputs(".\nslurmctld has forgotten it; this is from the database.\n", out);
+		if (ended_state(f[AT_STATE]))
+			ended_print(&e, out);
+		return;
+	}
+	fputs("{\"job\": ", out);
+	sccr_json_string(out, f[AT_ID]);
+	fputs(", \"state\": ", out);
+	sccr_json_string(out, f[AT_STATE]);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		fprintf(out, ", \"%s\": ", texts[i].key);
+		sccr_json_string(out, f[texts[i].at]);
+	}
+	ended_print_json(&e, out);
+	fputs(", \"plan\": \"none\", \"from\": \"database\"}", out);
+}
+
+size_t ended_print_gone(const struct ended_source *s, bool json, FILE *out)
+{
+	for (size_t i = 0; i < s->sacct.n; i++) {
+		if (i)
+			fputs(json ? ",\n" : "\n", out);
+		print_gone(s->sacct.row[i], json, out);
+	}
+	return s->sacct.n;
+}

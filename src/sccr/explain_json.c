@@ -1,0 +1,119 @@
+/* explain_json - what is known of a job, as JSON; see explain.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sccr/common.h"
+#include "sccr/explain.h"
+
+static void json_time(FILE *out, const char *key, time_t t)
+{
+	if (t > 0)
+		fprintf(out, ", \"%s\": %lld", key, (long long)t);
+}
+
+static void json_text(FILE *out, const char *key, const char *value)
+{
+	fprintf(out, ", \"%s\": ", key);
+	sccr_json_string(out, value);
+}
+
+/* "2 GPUs a node instead of 4, or 29 minutes instead of no limit" as a list of objects. */
+static void json_smaller(FILE *out, const char *smaller)
+{
+	bool first = true;
+
+	if (!*smaller)
+		return;
+	fputs(", \"could_start_with\": [", out);
+	for (const char *p = smaller; *p;) {
+		const char *next = strstr(p, ", or "), *was = strstr(p, " instead of ");
+		char *what, *end, text[60];
+		unsigned long amount = strtoul(p, &what, 10), asked;
+		size_t unit;
+
+		if (what == p || !was || was <= what)
+			break;
+		unit = strcspn(what + 1, " ");
+		/* a program is to find the same word for one and for many */
+		snprintf(text, sizeof(text), "%.*s%s%.*s", (int)unit, what + 1,
+			 what[unit] == 's' || what[unit] == 'B' ? "" : "s",
+			 (int)(was - what - 1) - (int)unit, what + 1 + unit);
+		fprintf(out, "%s{\"amount\": %lu, \"what\": ", first ? "" : ", ", amount);
+		sccr_json_string(out, text);
+		asked = strtoul(was + strlen(" instead of "), &end, 10);
+		if (end == was + strlen(" instead of "))
+			fputs(", \"instead_of\": null}", out);
+		else
+			fprintf(out, ", \"instead_of\": %lu}", asked);
+		first = false;
+		p = next ? next + strlen(", or ") : "";
+	}
+	fputs("]", out);
+}
+
+void explain_print_json(const struct explain *x, FILE *out)
+{
+	static const char *const plans[] = {"none", "booked", "would_delay", "behind", "limit"};
+	const struct queue_job *j = x->job;
+
+	fputs("{\"job\": ", out);
+	sccr_json_string(out, j->id);
+	json_text(out, "name", j->name);
+	json_text(out, "state", j->state);
+	json_text(out, "user", j->user);
+	if (j->account[0])
+		json_text(out, "account", j->account);
+	json_text(out, "partition", j->partition);
+	if (!strcmp(j->state, "PENDING"))
+		json_text(out, "reason", x->reason);
+	fprintf(out, ", \"priority\": %.0f", j->priority);
+	if (x->rank) {
+		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
+			x->rank, x->of, x->queue->partial ? "false" : "true");
+		for (size_t i = 0; i < x->n_ahead; i++) {
+			fputs(i ? ", " : "", out);
+			sccr_json_string(out, x->ahead[i]->id);
+		}
+		fputs("]", out);
+	}
+	if (x->job->terms.found && x->job->terms.by_hand)
+		fputs(", \"by_hand\": true", out);
+	else if (x->job->terms.found) {
+		fputs(", \"columns\": {", out);
+		for (int i = 0; i < CCR_COLUMNS; i++)
+			fprintf(out,
+				"%s\"%s\": {\"factor\": %.10g, \"weight\": %.10g, \"points\": "
+				"%.10g}",
+				i ? ", " : "", ccr_column_name(i), x->job->terms.factor[i],
+				x->queue->weight[i], x->job->terms.points[i]);
+		fprintf(out, "}, \"nice\": %.0f", x->job->terms.nice);
+	}
+	if (x->eligible_s >= 0)
+		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);
+	if (x->group) {
+		json_text(out, "group", x->group->name);
+		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,
+			x->group->financial);
+		if (x->usage_known)
+			fprintf(out, ", \"usage\": %.10g", x->usage);
+	}
+	if (x->ended)
+		ended_print_json(x->ended, out);
+	json_text(out, "plan", plans[x->plan]);
+	json_time(out, "booked", x->booked);
+	if (x->plan == PLAN_BOOKED)
+		json_text(out, "nodes", j->sched_nodes);
+	if (x->n_waits_for) {
+		fputs(", \"waits_for\": [", out);
+		for (size_t i = 0; i < x->n_waits_for; i++) {
+			fputs(i ? ", " : "", out);
+			sccr_json_string(out, x->waits_for[i]->id);
+		}
+		fputs("]", out);
+	}
+	if (x->blocker)
+		fprintf(out, ", \"would_delay\": %lu", x->blocker);
+	json_time(out, "earliest_booking", x->earliest);
+	json_smaller(out, x->smaller);
+	fputs("}", out);
+}
