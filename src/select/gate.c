@@ -318,7 +318,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		return SLURM_SUCCESS;
 	}
 	/* What the stock plugin found may hang on more than the demand tells. */
-	if (low && (!asked || ask.exact))
+	if (low && (!asked || ask.same))
 		remember_refusal(a, t, &pj, v, &why);
 	return refuse(job, who, v, &why);
 }

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from gate import KEEP_GOING, SCHED, Nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
+from gate import (KEEP_GOING, SCHED, Nodes, booked_nodes, gate_cluster, sdiag, start_time,
+                  wait_booked, wait_reason)
 
 PARTITIONS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
               "q": "Nodes=ALL MaxTime=INFINITE State=UP",
@@ -71,7 +72,7 @@ def test_a_job_in_two_partitions_has_the_earlier_booking(cluster):
     fill(cluster, minutes=20, nodes=("n2", "n3"))
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=10, partition="one,p")
     wait_booked(cluster, job)
-    cluster.wait_for(lambda: (start_time(cluster, job) or 9999) <= 20 * 60 + 1,
+    cluster.wait_for(lambda: start_time(cluster, job) <= 20 * 60 + 1,
                      what="the booking in p")
 
 
@@ -117,7 +118,7 @@ def test_exclusive_books_a_whole_node(cluster):
     job = cluster.sbatch("sleep 1", exclusive=True, time=10)
     wait_booked(cluster, job)
     assert start_time(cluster, job) <= 1801
-    late = cluster.sbatch("sleep 9999", time=60, nodelist=cluster.job(job)["SchedNodeList"])
+    late = cluster.sbatch("sleep 9999", time=60, nodelist=booked_nodes(cluster, job))
     time.sleep(4)
     assert cluster.job(late)["JobState"] == "PENDING"
 
@@ -142,7 +143,7 @@ def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
     assert wait_booked(cluster, job)["SchedNodeList"] == "n1"
     cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test")
-    cluster.wait_for(lambda: cluster.job(job)["SchedNodeList"] in ("n2", "n3"),
+    cluster.wait_for(lambda: booked_nodes(cluster, job) in ("n2", "n3"),
                      what="a booking elsewhere")
     cluster.run("scancel", *first)
     cluster.wait_for(lambda: not cluster.job(first[0])["JobState"].startswith("COMPLETING"))
@@ -245,8 +246,10 @@ def killed(c, job):
     c.wait_saved(job)
     c.end("slurmctld", signal.SIGKILL)
     c.start_slurmctld()
+    # slurmctld reads sched_interval in its first cycle, which something has to set off.
+    c.sbatch("true", hold=True)
     # The list of booked nodes is the reporter's, and no part of slurmctld's own state.
-    c.wait_for(lambda: c.job(job).get("SchedNodeList"), what="a booking")
+    booked_nodes(c, job)
 
 
 def test_a_promise_survives_a_kill(cluster):
@@ -258,7 +261,7 @@ def test_a_promise_survives_a_kill(cluster):
     below = c.sbatch("sleep 9999", gres="gpu:2", time=60, nodelist="n1")
     wait_booked(c, below)
     c.update(JobId=held[0], TimeLimit=10)
-    c.wait_for(lambda: (start_time(c, below) or 9999) <= 601, what="the earlier start")
+    c.wait_for(lambda: start_time(c, below) <= 601, what="the earlier start")
     promised = [time.time() + start_time(c, job) for job in (above, below)]
     killed(c, below)
     c.wait_nodes_registered()
@@ -374,3 +377,37 @@ def test_nobody_slips_in_before_the_main_cycle():
         wait_reason(c, behind, "strict")
         assert c.states(top, first, behind) == ["PENDING"] * 3
         assert c.log_grep(rf"JobId={behind} waits for the main cycle: a job above is new")
+
+
+def test_a_booking_that_is_due_and_does_not_start_is_given_up():
+    """mcs/user keeps other users off a node, which the plan does not know. On a clock twenty times
+    as fast, as that takes three minutes; then whole nodes are booked, and after that none."""
+    with gate_cluster(nodes=1, cpus=4, clock="@2026-01-05 12:00:00 x20",
+                      conf={"MCSPlugin": "mcs/user", "MCSParameters": "enforced,select"}) as c:
+        held = c.sbatch("sleep 99999", user="games", time=60)
+        c.wait_state(held)
+        job = c.sbatch("sleep 1", user="man", time=10)
+        given_up = rf"JobId={job} was to start 1[89]\d s ago and did not: it gets a booking of whole"
+        c.wait_for(lambda: c.log_grep(given_up), 60, what="the end of the first booking")
+        c.wait_for(lambda: c.log_grep(rf"JobId={job} is booked in 3[2-6]\d\d s"), 60,
+                   what="a booking behind the running job")
+        # Nobody holds the machine for it meanwhile.
+        other = c.sbatch("sleep 1", user="games", time=30)
+        c.wait_state(other, "COMPLETED")
+        c.run("scancel", held)
+        c.wait_state(job, "COMPLETED")
+
+
+def test_a_partition_that_gives_out_a_part_of_each_node():
+    """MaxCPUsPerNode: counts would have it start at once, the stock plugin will not."""
+    with gate_cluster(nodes=1, cpus=8, partitions={
+            "p": "Nodes=ALL Default=YES MaxTime=INFINITE MaxCPUsPerNode=4",
+            "q": "Nodes=ALL MaxTime=INFINITE"}) as c:
+        held = c.sbatch("sleep 9999", cpus_per_task=4, time=20)
+        c.wait_state(held)
+        job = c.sbatch("sleep 1", cpus_per_task=2, time=5)
+        wait_booked(c, job)
+        assert 19 * 60 < start_time(c, job) <= 1201
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=4, time=10, partition="q"))
+        c.run("scancel", held)
+        c.wait_state(job, "COMPLETED")
