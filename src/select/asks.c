@@ -264,9 +264,10 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 		list_iterator_destroy(it);
 	}
 	read_sharing(job, ask);
+	ask->mixed = feature_counts(d);
 	if (d->contiguous || job->req_switch || (job->bit_flags & GRES_ENFORCE_BIND) ||
 	    job->license_list || (d->core_spec && d->core_spec != NO_VAL16) || by_socket(d) ||
-	    feature_counts(d))
+	    ask->mixed)
 		ask->need.whole = true;
 	if (ask->need.whole)
 		ask->exact = false;

@@ -15,6 +15,7 @@ struct ccr_ask {
 	struct ccr_demand floor, need;
 	int64_t limit; /* s */
 	bool exact;    /* the floor says all that there is to say */
+	bool mixed;    /* so many nodes of one feature, so many of another */
 	bool same;     /* at least to tell that two requests of a partition are equal */
 };
 

@@ -402,6 +402,8 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
 	if (ccr__stuck(job->job_id))
 		ask.need.whole = true;
+	if (ask.mixed && !ccr__mixed(job, ask.limit, &ask.need))
+		return rc;
 	pj.demand = &ask.need;
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;

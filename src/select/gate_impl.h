@@ -131,6 +131,12 @@ bool ccr__restore_bookings(struct ccr_error *err);
  */
 void ccr__keep_own_nodes(const job_record_t *job);
 
+/*
+ * For a job of features with counts: puts the nodes that it is planned on, each of which it needs,
+ * into the candidates, and what to book there into *d. False: it cannot be told.
+ */
+bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
+
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);
 

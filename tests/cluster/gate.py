@@ -34,10 +34,14 @@ def told(cluster, job, key, timeout=20):
     return value() or told(cluster, job, key, timeout)
 
 
+def start_at(cluster, job):
+    """A booked job's StartTime, in seconds since the epoch."""
+    return time.mktime(time.strptime(told(cluster, job, "StartTime"), "%Y-%m-%dT%H:%M:%S"))
+
+
 def start_time(cluster, job):
-    """Seconds from now until a booked job's StartTime."""
-    return time.mktime(time.strptime(told(cluster, job, "StartTime"),
-                                     "%Y-%m-%dT%H:%M:%S")) - time.time()
+    """The same in seconds from now."""
+    return start_at(cluster, job) - time.time()
 
 
 def booked_nodes(cluster, job):
