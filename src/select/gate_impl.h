@@ -65,6 +65,8 @@ struct ccr__gate {
 	bool in_cycle;
 	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
 	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
+	int64_t looked_at;	    /* when ccr__unseen_above last had the counter of cycles, */
+	uint32_t looked_cycles;	    /* and that */
 	time_t unseen_at;	    /* when that was gathered, */
 	int unseen_jobs;	    /* of how many jobs, */
 	int64_t unseen_since;	    /* after which cycle */

@@ -1,10 +1,12 @@
 """The gate on a real slurmctld: the cases of the notes, the Aqua page's scenario, what users see."""
+import os
 import re
+import shutil
 import time
 
 import pytest
 
-from gate import booked_nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
+from gate import SCHED, booked_nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
 
 POLICY = {"version": 1, "preset": "ccr", "groups": {"all": {"target": 100}},
@@ -130,6 +132,24 @@ def test_cuda_visible_devices_are_those_of_the_stock_plugin():
 def test_the_plugin_says_what_it_wraps(gated):
     assert gated.log_grep(r"slurm-ccr \S+ for Slurm \S+ in front of /\S+/select_cons_tres.so")
     assert not gated.log_grep("decides alone")
+
+
+def test_a_second_copy_in_plugindir_is_passed_over():
+    c = gate_cluster(nodes=1)
+    copy = os.path.join(c.root, "copy")
+    shutil.copytree(os.path.join(c.build, "src", "select"), copy,
+                    ignore=lambda _, names: [n for n in names if not n.endswith(".so")])
+    c.conf["PluginDir"] = ":".join([os.path.join(c.build, "src", "select"), copy,
+                                    c.stock_plugins])
+    with c:
+        c.wait_state(c.sbatch("sleep 1"), "COMPLETED")
+        assert c.log_grep(f"{copy}/select_cons_tres.so is ours as well")
+        assert not c.log_grep(f"in front of {copy}")
+
+
+def test_without_bf_min_prio_reserve_it_says_what_is_missing():
+    with gate_cluster(nodes=1, conf={"SchedulerParameters": SCHED}) as c:
+        assert c.log_grep("bf_min_prio_reserve=4294967295 is not in SchedulerParameters")
 
 
 def test_one_log_line_a_decision(cluster):

@@ -129,9 +129,10 @@ def test_hetjobs_start(cluster):
                       "--gres=gpu:1", "-t5", ":", "--gres=gpu:2", "-t5",
                       input="#!/bin/sh\nsleep 2\n").stdout
     het = int(out.split(";")[0])
+    big = cluster.sbatch("sleep 1", gres="gpu:2", time=5)
     small = cluster.sbatch("sleep 1", time=1)  # the machine goes on meanwhile
     cluster.wait_state(small, "COMPLETED")
-    assert cluster.job(het)["JobState"] == "PENDING"
+    assert [cluster.job(j)["JobState"] for j in (het, big)] == ["PENDING"] * 2
     cluster.run("scancel", *held)
     cluster.wait_for(lambda: cluster.job(het)["JobState"] in ("RUNNING", "COMPLETED"), 60,
                      what="the hetjob")
