@@ -432,6 +432,8 @@ int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
 	slot->share = s->share;
 	if (from < tl->now)
 		from = tl->now;
+	if (from >= until)
+		return 0;
 	t = even(s, tl, q, from, until);
 	if (exact) {
 		if (t < until)

@@ -328,7 +328,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		return SLURM_SUCCESS;
 	}
 	/* What the stock plugin found may hang on more than the demand tells. */
-	if (low && (!asked || ask.exact))
+	if (low && (!asked || ask.same))
 		remember_refusal(a, t, &pj, v, &why);
 	if (who == CCR_MAIN_CYCLE)
 		ccr__list_refused(t, &ask, partition, v, &why, judged(job, &ask, loose));
@@ -414,6 +414,8 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
 	if (ccr__stuck(job->job_id))
 		ask.need.whole = true;
+	if (ask.mixed && !ccr__mixed(job, ask.limit, &ask.need))
+		return rc;
 	pj.demand = &ask.need;
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;

@@ -79,6 +79,8 @@ struct ccr__gate {
 	bool in_cycle;
 	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
 	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
+	int64_t looked_at;	    /* when ccr__unseen_above last had the counter of cycles, */
+	uint32_t looked_cycles;	    /* and that */
 	time_t unseen_at;	    /* when that was gathered, */
 	int unseen_jobs;	    /* of how many jobs, */
 	int64_t unseen_since;	    /* after which cycle */
@@ -161,6 +163,12 @@ bool ccr__restore_bookings(struct ccr_error *err);
  * booked there stays. Adds those nodes of the job's booking to the candidates.
  */
 void ccr__keep_own_nodes(const job_record_t *job);
+
+/*
+ * For a job of features with counts: puts the nodes that it is planned on, each of which it needs,
+ * into the candidates, and what to book there into *d. False: it cannot be told.
+ */
+bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

@@ -60,6 +60,10 @@ void ccr_gate_configure(void)
 	G.config = config;
 	if (config)
 		use_config(&config->backfill);
+	if (G.on && !xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
+		error("select/cons_tres (slurm-ccr): bf_min_prio_reserve=4294967295 is not in "
+		      "SchedulerParameters: the main cycle stops at each partition's first "
+		      "blocked job, and only that one is booked");
 	if (G.plan && ccr_plan_set_options(G.plan, &G.opt, &err))
 		ccr__gate_aside(err.text);
 	pthread_mutex_unlock(&G.lock);

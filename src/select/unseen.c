@@ -63,7 +63,17 @@ bool ccr__unseen_above(const job_record_t *job)
 	struct ccr_rank rank = ccr_job_rank(job);
 	time_t now = time(NULL);
 	int jobs = list_count(job_list);
+	uint32_t cycles = slurmctld_diag_stats.schedule_cycle_counter;
 
+	/*
+	 * A main cycle may ask about no job at all: one behind a hetjob goes no further. It has
+	 * come and gone when its counter moved, and began after our last look, as none of them runs
+	 * beside us.
+	 */
+	if (cycles != G.looked_cycles && G.looked_at > G.seen_at)
+		G.seen_at = G.looked_at;
+	G.looked_cycles = cycles;
+	G.looked_at = now;
 	/* A long queue is asked about job by job: gathered once a second or when one came. */
 	if (G.unseen_at != now || G.unseen_jobs != jobs || G.unseen_since != G.seen_at) {
 		gather();

@@ -1,10 +1,12 @@
 """The gate on a real slurmctld: the cases of the notes, the Aqua page's scenario, what users see."""
+import os
 import re
+import shutil
 import time
 
 import pytest
 
-from gate import gate_cluster, sdiag, start_time, wait_booked, wait_reason
+from gate import SCHED, booked_nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
 
 pytestmark = pytest.mark.every_slurm
 
@@ -43,8 +45,7 @@ def test_case_a_fillers_start_in_one_cycle_and_the_booked_job_on_time(cluster):
     c1 = cluster.sbatch("sleep 600", time=60)
     for job in (f1, f2, c1):
         cluster.wait_state(job, timeout=15)
-    job = wait_booked(cluster, a)
-    assert (job["JobState"], job["SchedNodeList"]) == ("PENDING", "n1")
+    assert (cluster.job(a)["JobState"], booked_nodes(cluster, a)) == ("PENDING", "n1")
     assert 120 < start_time(cluster, a) <= 181
     assert sdiag(cluster)["Total backfilled jobs (since last slurm start)"] == before + 3
     # A's resources come free: f2 is short, so it is in nobody's way for long.
@@ -79,7 +80,7 @@ def test_case_b_a_booking_takes_no_more_than_it_needs(cluster):
     fillers = [cluster.sbatch("sleep 600", gres="gpu:1", time=60) for _ in range(3)]
     for job in fillers:
         cluster.wait_state(job, timeout=15)
-    assert wait_booked(cluster, a)["SchedNodeList"] == "n1"
+    assert booked_nodes(cluster, a) == "n1"
     assert start_time(cluster, a) <= 301
 
 
@@ -98,7 +99,7 @@ def test_the_aqua_page(cluster):
     for job in (*top, rank5):
         assert wait_booked(cluster, job)["JobState"] == "PENDING"
     assert 5.9 * 3600 < start_time(cluster, top[0]) <= 6 * 3600 + 1
-    assert wait_booked(cluster, top[0])["SchedNodeList"] == "n2"
+    assert booked_nodes(cluster, top[0]) == "n2"
     assert cluster.job(long6)["StartTime"] == "Unknown"
 
 
@@ -133,6 +134,24 @@ def test_cuda_visible_devices_are_those_of_the_stock_plugin():
 def test_the_plugin_says_what_it_wraps(gated):
     assert gated.log_grep(r"slurm-ccr \S+ for Slurm \S+ in front of /\S+/select_cons_tres.so")
     assert not gated.log_grep("decides alone")
+
+
+def test_a_second_copy_in_plugindir_is_passed_over():
+    c = gate_cluster(nodes=1)
+    copy = os.path.join(c.root, "copy")
+    shutil.copytree(os.path.join(c.build, "src", "select"), copy,
+                    ignore=lambda _, names: [n for n in names if not n.endswith(".so")])
+    c.conf["PluginDir"] = ":".join([os.path.join(c.build, "src", "select"), copy,
+                                    c.stock_plugins])
+    with c:
+        c.wait_state(c.sbatch("sleep 1"), "COMPLETED")
+        assert c.log_grep(f"{copy}/select_cons_tres.so is ours as well")
+        assert not c.log_grep(f"in front of {copy}")
+
+
+def test_without_bf_min_prio_reserve_it_says_what_is_missing():
+    with gate_cluster(nodes=1, conf={"SchedulerParameters": SCHED}) as c:
+        assert c.log_grep("bf_min_prio_reserve=4294967295 is not in SchedulerParameters")
 
 
 def test_one_log_line_a_decision(cluster):
