@@ -241,7 +241,8 @@ def debian13(quick, pattern, mark=""):
     root or its source cannot be had, it is skipped with the reason."""
     prepared = Suite("debian13", counts=False)
     answers = []
-    for command in (["scripts/debian-root", "path"], ["scripts/debian-root", "version"],
+    for command in (["scripts/debian-root", "run", "slurmctld", "-V"],  # makes it first
+                    ["scripts/debian-root", "version"],
                     ["slurm_headers/fetch.sh", "", "trixie"]):
         if not command[1]:
             command[1] = answers[1]
