@@ -246,7 +246,8 @@ def debian13(quick, pattern, mark=""):
     root or its source cannot be had, it is skipped with the reason."""
     prepared = Suite("debian13", counts=False)
     answers = []
-    for command in (["scripts/debian-root", "path"], ["scripts/debian-root", "version"],
+    for command in (["scripts/debian-root", "run", "slurmctld", "-V"],  # makes it first
+                    ["scripts/debian-root", "version"],
                     ["slurm_headers/fetch.sh", "", "trixie"]):
         if not command[1]:
             command[1] = answers[1]
@@ -277,15 +278,20 @@ def debian13(quick, pattern, mark=""):
                      "tests/cluster", mark=mark)
 
 
-def pair(source, prefix, quick, pattern):
-    """The same for any Slurm of which both are at hand: the source, and daemons made of just it."""
+def pair(source, prefix, quick, pattern, upgrade):
+    """The same for any Slurm of which both are at hand: the source, and daemons made of just it.
+    upgrade: the Slurm of Debian 13 was run on before, and is the one to be upgraded."""
     folder = OUT + "-pair"
     built = build("pair", folder, f"-Dslurm_source={source}", f"-Dslurm_prefix={prefix}",
                   "-Dtests=false")
     yield built
     if not built.failed:
-        yield pytest("pytest-pair", folder, quick, pattern,
-                     ["env", f"CCR_SLURM_PREFIX={prefix}"], "tests/cluster",
+        older = OUT + "-debian13"
+        words = ["env", f"CCR_SLURM_PREFIX={prefix}"]
+        if upgrade and os.path.exists(os.path.join(older, "src/priority/priority_ccr.so")):
+            root = shlex.quote(os.path.join(REPO, "scripts/debian-root"))
+            words += [f"CCR_OLD_BUILD={older}", f"CCR_OLD_EXEC={root} run"]
+        yield pytest("pytest-pair", folder, quick, pattern, words, "tests/cluster",
                      os.path.join(prefix, "sbin"))
 
 
@@ -330,7 +336,7 @@ def main():
                             "busy, and CI's time is short"))
         if args.slurm_source:
             for suite in pair(os.path.abspath(args.slurm_source),
-                              os.path.abspath(args.slurm_prefix), args.quick, args.k):
+                              os.path.abspath(args.slurm_prefix), args.quick, args.k, args.all):
                 done(suite)
 
     skipped += [item for suite in suites for item in suite.skipped]

@@ -117,7 +117,7 @@ static int64_t open_of(const struct ccr_demand *d, const struct ccr_node *node, 
 {
 	int64_t per_unit, n = d->units ? units : 0, open;
 
-	if (!node->kept || d->total[0].count)
+	if (!node->kept || d->kept || d->total[0].count)
 		return 0;
 	per_unit = d->unit.cpus - node->kept * wanted(d->unit.gpu, CCR_GPU_ANY, 1);
 	if (d->units && per_unit < 0)
@@ -297,7 +297,7 @@ void ccr_demand_take(const struct ccr_demand *d, const struct ccr_node *node,
 			if ((d->total[i].type == CCR_GPU_ANY) == untyped)
 				deal(node, &left, d->total[i].type, dealt[i], out);
 	}
-	if (node->kept && out->cpus > node->kept * ccr_amount_gpus(out))
+	if (node->kept && !d->kept && out->cpus > node->kept * ccr_amount_gpus(out))
 		out->open = out->cpus - node->kept * ccr_amount_gpus(out);
 }
 
@@ -322,7 +322,7 @@ bool ccr_demand_equal(const struct ccr_demand *a, const struct ccr_demand *b)
 	return a->min_nodes == b->min_nodes && a->max_nodes == b->max_nodes &&
 	       a->units == b->units && a->node_min_units == b->node_min_units &&
 	       a->node_max_units == b->node_max_units && a->mem_per_cpu == b->mem_per_cpu &&
-	       a->whole == b->whole && need_equal(&a->node, &b->node) &&
+	       a->whole == b->whole && a->kept == b->kept && need_equal(&a->node, &b->node) &&
 	       need_equal(&a->unit, &b->unit) && wants_equal(a->total, b->total);
 }
 
@@ -342,7 +342,8 @@ static uint64_t wants_hash(uint64_t h, const struct ccr_want *w)
 
 uint64_t ccr_demand_hash(const struct ccr_demand *d)
 {
-	uint64_t h = mix(d->whole, (uint64_t)d->min_nodes << 32 | d->max_nodes);
+	uint64_t h =
+	    mix(d->whole | (uint64_t)d->kept << 1, (uint64_t)d->min_nodes << 32 | d->max_nodes);
 
 	h = mix(h, (uint64_t)d->units << 32 | d->node_min_units);
 	h = mix(h, (uint64_t)d->node_max_units << 32 | (uint32_t)d->node.cpus);

@@ -259,7 +259,7 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 			if (g->plugin_id == c->gpu && g->gres_data)
 				read_gpus(c, g->gres_data, ask);
 			else
-				ask->need.whole = true;
+				ask->need.whole = ask->floor.kept = true;
 		}
 		list_iterator_destroy(it);
 	}

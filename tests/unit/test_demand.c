@@ -116,6 +116,9 @@ Test(demand, kept_cpus_are_for_jobs_with_gpus)
 	take.open++;
 	cr_assert_eq(ccr_amount_short(&free, &take), 'c');
 	plain.node.cpus = 9;
+	plain.kept = true;
+	cr_assert(ccr_demand_fits(&plain, &keeps, &free, 1), "a shard of a GPU may have them");
+	plain.kept = false;
 	ccr_quick_make(&plain, &keeps, 1, &q);
 	cr_assert(q.never, "never more than the open ones");
 }
