@@ -114,11 +114,15 @@ def test_cuda_visible_devices_are_those_of_the_stock_plugin(make_cluster):
         c = gate_cluster(nodes=2, gate=gate, gpu_files="tty")
         with c:
             c.wait_state(c.sbatch("sleep 600", gres="gpu:2", nodelist="n1", time=3))
+            # the first job holds its GPU until the last one, of the same node, has run
             jobs = [c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
                              "grep Cpus_allowed_list /proc/self/status; srun sh -c "
-                             "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{n}", nodelist=node,
-                             time=1, job_name=f"j{i}")
+                             "'echo $CUDA_VISIBLE_DEVICES'"
+                             + ("" if i else f"; until [ -e {c.root}/out/go ]; do sleep 0.1; done"),
+                             gres=f"gpu:{n}", nodelist=node, time=3, job_name=f"j{i}")
                     for i, (n, node) in enumerate([(1, "n1"), (2, "n2"), (4, "n2"), (1, "n1")])]
+            c.wait_state(jobs[3], "COMPLETED")
+            open(f"{c.root}/out/go", "w").close()
             for job in jobs:
                 c.wait_state(job, "COMPLETED")
             seen[gate] = [open(f"{c.root}/out/{job}.out").read() for job in jobs]
