@@ -405,6 +405,15 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	return result(e, out);
 }
 
+void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job)
+{
+	struct ccr__partition *p = ccr__partition(plan, job->partition);
+	struct ccr_query q = ccr__query(job);
+
+	if (p && ccr_search_possible(plan->search, plan->tl, &q))
+		close_strict(plan, p, job);
+}
+
 void ccr_plan_drop(struct ccr_plan *plan, uint32_t job)
 {
 	struct ccr__entry *e = ccr__find(plan, job);

@@ -161,6 +161,12 @@ enum ccr_book {
 enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *job,
 			    const struct ccr_booking **out, struct ccr_error *err);
 
+/*
+ * The job could not start when it was tried outside a cycle, where nothing is booked: closes its
+ * partition as ccr_plan_book would, if that is strict.
+ */
+void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job);
+
 /* The job is gone, held, changed or blocked by a limit: no booking. */
 void ccr_plan_drop(struct ccr_plan *plan, uint32_t job);
 

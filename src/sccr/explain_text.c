@@ -257,6 +257,13 @@ static void print_plan(const struct explain *x, FILE *out)
 				minutes);
 		break;
 	case PLAN_BEHIND:
+		if (strchr(x->job->id, '+')) {
+			fprintf(out,
+				"It waits (%s). Parts of a hetjob start together: Slurm's own "
+				"backfill finds their time, the gate gives them no booking.\n",
+				x->reason);
+			break;
+		}
 		fprintf(out,
 			x->n_ahead ? "It waits (%s) and has no booking: those ahead of it fill the "
 				     "partition's bookings, or nothing fits it soon.\n"

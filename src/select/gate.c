@@ -457,8 +457,12 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	pj = plan_job(job, partition, &ask);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
-	if (v != CCR_START)
+	if (v != CCR_START) {
+		/* it may come before the main cycle: nobody passes this job here either */
+		if (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING)
+			ccr_plan_blocked(G.plan, &pj);
 		return refuse(job, v, &why);
+	}
 	ccr_bits_from_set(t->nodes, G.fit, G.cluster.n);
 	rc = ccr_inner_test(t);
 	if (rc == SLURM_SUCCESS && job->start_time > time(NULL)) {

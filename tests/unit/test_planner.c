@@ -254,6 +254,29 @@ Test(planner, depth_and_strictness_are_per_partition)
 	ccr_plan_free(p);
 }
 
+Test(planner, a_job_that_was_tried_elsewhere_closes_its_strict_partition_too)
+{
+	struct ccr_node n[1] = {node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 1, 9);
+	struct ccr_demand never = wants(1, 5, 0), three = wants(1, 3, 0), one = wants(1, 1, 0);
+	struct ccr_plan_job top = job(1, &never, 50), j = job(2, &three, 50),
+			    low = job(3, &one, 50);
+
+	cr_assert_eq(ccr_plan_partition(p, 0, 0, true, NULL), 0);
+	runs(p, 0, 2, 0, 100);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	ccr_plan_blocked(p, &top); /* one that can never run holds nobody back */
+	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_START);
+	ccr_plan_blocked(p, &j);
+	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_WAIT_STRICT);
+	cr_assert_eq(ccr_plan_partition(p, 0, 0, false, NULL), 0);
+	ccr_plan_begin(p, 1, true);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	ccr_plan_blocked(p, &j); /* not strict any more */
+	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_START);
+	ccr_plan_free(p);
+}
+
 Test(planner, without_depth_anybody_passes)
 {
 	struct ccr_node n[1] = {node(8, 0)};
