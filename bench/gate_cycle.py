@@ -75,9 +75,13 @@ def measure(name, gate, sched, args):
         backfill = not gate and "bf_min_prio" not in sched
         thread = "bckfl" if backfill else "sched_agent"
         time.sleep(args.settle)
+        cycles = "bf_cycles" if backfill else "cycles"
+        # Between two cycles: of one that is under way only a part would be counted.
+        before = sdiag(c)[cycles]
+        c.wait_for(lambda: sdiag(c)[cycles] > before, timeout=args.wait, every=0.2,
+                   what="the end of a cycle")
         c.run("sdiag", "-r")
         cpu, start = thread_cpu(c, thread), time.time()
-        cycles = "bf_cycles" if backfill else "cycles"
         c.wait_for(lambda: sdiag(c)[cycles] >= args.cycles, timeout=args.wait, every=0.5,
                    what=f"{args.cycles} cycles")
         d, cpu = sdiag(c), thread_cpu(c, thread) - cpu

@@ -21,6 +21,9 @@ ASAN, LOG = OUT + "-asan", OUT + "-log"
 MESON = "/usr/bin/meson"
 TAIL = 60  # lines of a failed command that are shown
 WORKERS = "6"  # cluster tests at a time: they wait for daemons far more than they compute
+CI_BEGINS = 20 * 60  # --ci begins another Slurm version within so many seconds, or not at all
+CI_MARK = "every_slurm"  # what --ci runs there, see pytest.ini
+DEBIAN13 = "Slurm 24.11.5 of Debian 13"
 
 
 class Suite:
@@ -183,13 +186,16 @@ def slurm_version(*slurmctld):
 
 
 def second_run(suite, name, argv, result):
-    """Tests of real daemons on a busy machine can miss a moment. What failed runs once more, by
-    itself; what fails then has failed. The others are named: none passes unseen."""
+    """Tests of real daemons on a busy machine can miss a moment. What failed runs once more, with
+    the rest of its file, as tests of one cluster may build on each other; what fails then has
+    failed. The others are named: none passes unseen."""
     first = suite.failed
-    again = [a for a in argv if not a.startswith("--junitxml=")]
+    again = [a for a in argv[:-1] if not a.startswith("--junitxml=")]
     again[again.index(WORKERS)] = "2"
+    files = sorted({test.split(".test_")[0].replace(".", "/") + "/test_" +
+                    test.split(".test_")[1] + ".py" for test, _ in first})
     suite.failed = []
-    run(name + "-again", *again, "--lf", f"--junitxml={result}.again", timeout=1800)
+    run(name + "-again", *again, f"--junitxml={result}.again", *files, timeout=1800)
     twice = Suite(name)
     if not twice.junit(result + ".again"):
         suite.failed = first
@@ -204,19 +210,27 @@ def second_run(suite, name, argv, result):
             suite.failed.append((test, dict(twice.failed).get(test, text)))
 
 
-def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/sbin"):
+def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/sbin", mark=""):
     """The cluster tests and whatever else of tests/ is Python, with the plugins of a build folder;
-    prefix is put before the command, slurm is the folder of slurmctld."""
+    prefix is put before the command, slurm is the folder of slurmctld. mark: only those that have
+    it."""
     suite = Suite(name)
     suite.slurm = slurm_version(*prefix, os.path.join(slurm, "slurmctld"))
     result = os.path.join(LOG, name + ".xml")
+    programs = {"LIST_KEYS": "tests/schema/list_keys", "LIST_VARS": "tests/schema/list_vars"}
     argv = [*prefix, "env", f"CCR_BUILD_DIR={folder}", "PYTHONDONTWRITEBYTECODE=1",
+            *(f"{key}={folder}/{program}" for key, program in programs.items()
+              if os.path.exists(os.path.join(folder, program))),
             "/usr/bin/python3", "-m", "pytest", "-q", "-ra", "-n", WORKERS, "--timeout=600",
-            f"--junitxml={result}", "-o", f"cache_dir={LOG}/{name}.cache", tests]
-    if quick:
-        argv += ["-m", "not slow"]
+            # the tests of a file share a cluster, and some build on what those before them did
+            "--dist", "loadfile", "--durations=30", "--strict-markers",
+            f"--junitxml={result}", "-p", "no:cacheprovider"]
+    marks = " and ".join(filter(None, (mark, "not slow" if quick else "")))
+    if marks:
+        argv += ["-m", marks]
     if pattern:
         argv += ["-k", pattern]
+    argv.append(tests)
     code, text = run(name, *argv, timeout=4500)
     suite.junit(result)
     explained = code in (0, 5) or (code == 1 and suite.failed)  # 5: nothing was selected
@@ -227,20 +241,23 @@ def pytest(name, folder, quick, pattern, prefix=(), tests="tests", slurm="/usr/s
     return suite
 
 
-def debian13(quick, pattern):
-    """The plugins built for the Slurm of Debian 13, and the cluster tests on its daemons."""
+def debian13(quick, pattern, mark=""):
+    """The plugins built for the Slurm of Debian 13, and the cluster tests on its daemons. Where its
+    root or its source cannot be had, it is skipped with the reason."""
     prepared = Suite("debian13", counts=False)
     answers = []
-    for command in (["scripts/debian-root", "path"], ["scripts/debian-root", "version"],
+    for command in (["scripts/debian-root", "run", "slurmctld", "-V"],  # makes it first
+                    ["scripts/debian-root", "version"],
                     ["slurm_headers/fetch.sh", "", "trixie"]):
         if not command[1]:
             command[1] = answers[1]
-        code, text = run("debian13-prepare", *command)
+        code, text = run("debian13-prepare", *command, timeout=900)
+        lines = text.strip().splitlines() or ["no word"]
         if code:
-            prepared.case(" ".join(command), text)
+            prepared.skipped.append((DEBIAN13, f"{' '.join(command)}: {lines[-1]}"))
             yield prepared
             return
-        answers.append(text.strip().splitlines()[-1])
+        answers.append(lines[-1])
     _, version, source = answers
     folder = OUT + "-debian13"
     built = build("debian13", folder, f"-Dslurm_source={source}", "-Dtests=false",
@@ -248,25 +265,33 @@ def debian13(quick, pattern):
     yield built
     if not built.failed:
         # there is no compiler in there
-        for command in (["tests/versions/wrong_headers.py", folder],
-                        ["tests/install/build_debs.py", folder, version]):
+        commands = [["tests/versions/wrong_headers.py", folder],
+                    ["/usr/bin/python3", "tests/cluster/mfcommon.py", folder]]
+        if not mark:  # what installs them is not marked
+            commands.append(["tests/install/build_debs.py", folder, version])
+        for command in commands:
             code, text = run("debian13-prepare", *command)
             if code:
                 prepared.case(command[0], text)
                 yield prepared
         yield pytest("pytest-13", folder, quick, pattern, ["scripts/debian-root", "run"],
-                     "tests/cluster")
+                     "tests/cluster", mark=mark)
 
 
-def pair(source, prefix, quick, pattern):
-    """The same for any Slurm of which both are at hand: the source, and daemons made of just it."""
+def pair(source, prefix, quick, pattern, upgrade):
+    """The same for any Slurm of which both are at hand: the source, and daemons made of just it.
+    upgrade: the Slurm of Debian 13 was run on before, and is the one to be upgraded."""
     folder = OUT + "-pair"
     built = build("pair", folder, f"-Dslurm_source={source}", f"-Dslurm_prefix={prefix}",
                   "-Dtests=false")
     yield built
     if not built.failed:
-        yield pytest("pytest-pair", folder, quick, pattern,
-                     ["env", f"CCR_SLURM_PREFIX={prefix}"], "tests/cluster",
+        older = OUT + "-debian13"
+        words = ["env", f"CCR_SLURM_PREFIX={prefix}"]
+        if upgrade and os.path.exists(os.path.join(older, "src/priority/priority_ccr.so")):
+            root = shlex.quote(os.path.join(REPO, "scripts/debian-root"))
+            words += [f"CCR_OLD_BUILD={older}", f"CCR_OLD_EXEC={root} run"]
+        yield pytest("pytest-pair", folder, quick, pattern, words, "tests/cluster",
                      os.path.join(prefix, "sbin"))
 
 
@@ -274,6 +299,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./check")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--ci", action="store_true")
     parser.add_argument("-k", metavar="WORD", default="")
     parser.add_argument("--slurm-source", metavar="DIR")
     parser.add_argument("--slurm-prefix", metavar="DIR")
@@ -283,6 +309,8 @@ def main():
     shutil.rmtree(LOG, ignore_errors=True)
     os.makedirs(LOG)
     suites = []
+    skipped = []
+    began = time.monotonic()
 
     def done(suite):
         suite.report()
@@ -299,19 +327,25 @@ def main():
                           "-Dc_args=-fno-sanitize-recover=all")):
                 done(sanitized())
         done(pytest("pytest", OUT, args.quick, args.k))
-        if args.all:
-            for suite in debian13(args.quick, args.k):
+        late = args.ci and time.monotonic() - began > CI_BEGINS
+        if args.all or (args.ci and not late):
+            for suite in debian13(args.quick, args.k, "" if args.all else CI_MARK):
                 done(suite)
+        elif args.ci:
+            skipped.append((DEBIAN13, f"not begun after {CI_BEGINS // 60} minutes: this machine is "
+                            "busy, and CI's time is short"))
         if args.slurm_source:
             for suite in pair(os.path.abspath(args.slurm_source),
-                              os.path.abspath(args.slurm_prefix), args.quick, args.k):
+                              os.path.abspath(args.slurm_prefix), args.quick, args.k, args.all):
                 done(suite)
 
-    skipped = [item for suite in suites for item in suite.skipped]
+    skipped += [item for suite in suites for item in suite.skipped]
     if args.quick:
         skipped.append(("sanitizers, clang-tidy, slow tests", "left out by --quick"))
-    if not args.all:
-        skipped.append(("Slurm 24.11.5 of Debian 13", "runs with ./check --all"))
+    if args.ci:
+        skipped.append((f"{DEBIAN13}, tests not marked {CI_MARK}", "run with ./check --all"))
+    elif not args.all:
+        skipped.append((DEBIAN13, "runs with ./check --all"))
     if not args.slurm_source:
         skipped.append(("Slurm 26.05", "no Debian has its source and daemons of one release: runs "
                         "with ./check --slurm-source DIR --slurm-prefix DIR"))

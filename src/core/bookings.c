@@ -31,27 +31,39 @@ static void free_entry(struct ccr__entry *e)
 {
 	free(e->b.share);
 	free(e->candidates);
+	free(e->required);
 	free(e);
 }
 
-/* Copies what the entry must remember of the job. */
-static int remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
+/* A copy of a set of nodes; NULL for NULL. False: out of memory. */
+static bool copy_set(const struct ccr_plan *plan, const uint64_t *set, uint64_t **out)
 {
 	size_t bytes = CCR_WORDS(plan->tl->n) * sizeof(uint64_t);
 
-	if (job->candidates) {
-		e->candidates = malloc(bytes ? bytes : 1);
-		if (!e->candidates)
-			return CCR_ENOMEM;
-		memcpy(e->candidates, job->candidates, bytes);
+	*out = set ? malloc(bytes ? bytes : 1) : NULL;
+	if (*out)
+		memcpy(*out, set, bytes);
+	return *out || !set;
+}
+
+int ccr__remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
+{
+	uint64_t *candidates, *required;
+
+	if (!copy_set(plan, job->candidates, &candidates))
+		return CCR_ENOMEM;
+	if (!copy_set(plan, job->required, &required)) {
+		free(candidates);
+		return CCR_ENOMEM;
 	}
+	free(e->candidates);
+	free(e->required);
+	e->candidates = candidates;
+	e->required = required;
 	e->demand = *job->demand;
 	e->limit = job->limit;
 	e->since = job->since;
-	e->b.job = job->id;
-	e->b.rank = job->rank;
 	e->b.partition = job->partition;
-	e->b.made = plan->tl->now;
 	return 0;
 }
 
@@ -70,8 +82,11 @@ struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		plan->cap = cap;
 	}
 	e = calloc(1, sizeof(*e));
-	if (!e || remember(plan, e, job))
+	if (!e || ccr__remember(plan, e, job))
 		goto nomem;
+	e->b.job = job->id;
+	e->b.rank = job->rank;
+	e->b.made = plan->tl->now;
 	HASH_ADD(hh, plan->by_job, b.job, sizeof(e->b.job), e);
 	HASH_FIND(hh, plan->by_job, &e->b.job, sizeof(e->b.job), there);
 	if (there != e)
@@ -196,6 +211,7 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i];
+		struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required};
 		struct ccr_slot slot;
 		int rc;
 
@@ -206,16 +222,55 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 				return rc;
 			continue;
 		}
+		if (e->restored) {
+			/* What to look for instead is not known: its job's turn comes. */
+			ccr__remove(plan, e);
+			i--;
+			continue;
+		}
 		for (uint32_t j = i + 1; j < plan->entries; j++)
 			if (reality || plan->rank[j]->b.made < e->since)
 				ccr__lift(plan, plan->rank[j]);
-		rc = ccr_search_earliest(
-		    plan->search, plan->tl, &e->demand, e->limit, e->candidates, plan->tl->now,
-		    ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place, &slot);
+		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+					 ccr_end(plan->tl->now, plan->opt.window) + 1,
+					 &plan->opt.place, &slot);
 		if (!rc)
 			rc = ccr__assign(plan, e, &slot);
 		if (rc)
 			return rc;
 	}
+	return 0;
+}
+
+int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		     const struct ccr_booking *b, struct ccr_error *err)
+{
+	static const struct ccr_demand unknown;
+	struct ccr_plan_job known = *job;
+	struct ccr__entry *e;
+
+	if (!b->n || job->limit < 1 || ccr__find(plan, job->id))
+		return ccr_error_set(err, CCR_EINVAL, 0, "job %u: no booking to restore", job->id);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->share[i].node >= plan->tl->n)
+			return ccr_error_set(err, CCR_EINVAL, 0, "job %u: no node %u", job->id,
+					     b->share[i].node);
+	known.demand = &unknown;
+	known.candidates = known.required = NULL;
+	e = ccr__add(plan, &known);
+	if (!e)
+		return ccr_error_nomem(err);
+	e->b.share = malloc(b->n * sizeof(*b->share));
+	if (!e->b.share) {
+		ccr__remove(plan, e);
+		return ccr_error_nomem(err);
+	}
+	memcpy(e->b.share, b->share, b->n * sizeof(*b->share));
+	e->b.n = b->n;
+	e->b.start = b->start;
+	e->b.end = ccr_end(b->start, job->limit);
+	e->b.first_start = b->first_start;
+	e->b.made = b->made;
+	e->restored = true;
 	return 0;
 }

@@ -203,7 +203,8 @@ static void set_defaults(struct ccr_config *c)
 					 .cpu_time_factor = 0,
 					 .run_time_factor = 0.7,
 					 .run_job_factor = 3.0,
-					 .user_shares = 1};
+					 .user_shares = 1,
+					 .array_tasks = 100};
 	c->backfill = (struct ccr_config_backfill){.enabled = true,
 						   .depth = 10,
 						   .window = 7 * 86400,

@@ -152,6 +152,18 @@ static int read_lsf_factor(struct ccr__reader *r, const struct ccr__value *v, vo
 	return ccr__number(r, v, 0, 1e9, "a factor of at least 0", out);
 }
 
+static int read_array_tasks(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
+{
+	struct ccr_config_lsf *lsf = into;
+	int64_t n = 0;
+	int rc = ccr__integer(r, v, 0, 10000, "a number of jobs from 0 to 10000", &n);
+
+	(void)arg;
+	if (!rc)
+		lsf->array_tasks = (int)n;
+	return rc;
+}
+
 static int read_one_share(struct ccr__reader *r, const char *key, const struct ccr__value *v,
 			  void *into)
 {
@@ -194,6 +206,7 @@ static const struct ccr__key lsf_keys[] = {
     {"constant", read_lsf_factor, CONSTANT},	    {"cpu_time_factor", read_lsf_factor, CPU_TIME},
     {"run_time_factor", read_lsf_factor, RUN_TIME}, {"run_job_factor", read_lsf_factor, RUN_JOB},
     {"user_shares", read_user_shares, 0},	    {"hist_hours", read_hist_hours, 0},
+    {"array_tasks", read_array_tasks, 0},
 };
 
 int ccr__read_lsf(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)

@@ -7,6 +7,7 @@ void ccr_amount_add(struct ccr_amount *a, const struct ccr_amount *b)
 {
 	a->mem += b->mem;
 	a->cpus += b->cpus;
+	a->open += b->open;
 	for (int i = 0; i < CCR_GPU_SLOTS; i++)
 		a->gpus[i] = (int16_t)(a->gpus[i] + b->gpus[i]);
 }
@@ -15,6 +16,7 @@ void ccr_amount_sub(struct ccr_amount *a, const struct ccr_amount *b)
 {
 	a->mem -= b->mem;
 	a->cpus -= b->cpus;
+	a->open -= b->open;
 	for (int i = 0; i < CCR_GPU_SLOTS; i++)
 		a->gpus[i] = (int16_t)(a->gpus[i] - b->gpus[i]);
 }
@@ -25,6 +27,8 @@ void ccr_amount_min(struct ccr_amount *a, const struct ccr_amount *b)
 		a->mem = b->mem;
 	if (b->cpus < a->cpus)
 		a->cpus = b->cpus;
+	if (b->open < a->open)
+		a->open = b->open;
 	for (int i = 0; i < CCR_GPU_SLOTS; i++)
 		a->gpus[i] = b->gpus[i] < a->gpus[i] ? b->gpus[i] : a->gpus[i];
 }
@@ -34,7 +38,7 @@ char ccr_amount_short(const struct ccr_amount *a, const struct ccr_amount *b)
 	for (int i = 0; i < CCR_GPU_SLOTS; i++)
 		if (b->gpus[i] > 0 && a->gpus[i] < b->gpus[i])
 			return 'g';
-	if (b->cpus > 0 && a->cpus < b->cpus)
+	if ((b->cpus > 0 && a->cpus < b->cpus) || (b->open > 0 && a->open < b->open))
 		return 'c';
 	return b->mem > 0 && a->mem < b->mem ? 'm' : 0;
 }
@@ -105,6 +109,25 @@ static int64_t wanted(const struct ccr_want *list, int16_t type, int64_t times)
 }
 
 /*
+ * The least of the CPUs that no GPU keeps which node part and units need: what goes beyond those
+ * kept by their GPUs. Fitting has to be monotone in the units: where more of them need fewer (a
+ * unit's GPUs keep more CPUs than it asks for) it is what all of them together need.
+ */
+static int64_t open_of(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units)
+{
+	int64_t per_unit, n = d->units ? units : 0, open;
+
+	if (!node->kept || d->kept || d->total[0].count)
+		return 0;
+	per_unit = d->unit.cpus - node->kept * wanted(d->unit.gpu, CCR_GPU_ANY, 1);
+	if (d->units && per_unit < 0)
+		n = ccr_demand_units(d);
+	open = cpus_of(d, node, (uint32_t)n) - node->kept * (wanted(d->node.gpu, CCR_GPU_ANY, 1) +
+							     wanted(d->unit.gpu, CCR_GPU_ANY, n));
+	return open > 0 ? open : 0;
+}
+
+/*
  * Typed wants are held by their own type, and all wants together by all GPUs: with that an untyped
  * want always finds what the typed ones leave. The same holds for the one GPU of `total`.
  */
@@ -150,15 +173,18 @@ static bool empty(const struct ccr_node *node, const struct ccr_amount *free)
 	for (int i = 0; i < node->gpu_types; i++)
 		if (free->gpus[i] < node->total.gpus[i])
 			return false;
-	return free->cpus >= node->total.cpus && free->mem >= node->total.mem;
+	return free->cpus >= node->total.cpus && free->mem >= node->total.mem &&
+	       free->open >= node->total.open;
 }
 
 bool ccr_demand_fits(const struct ccr_demand *d, const struct ccr_node *node,
 		     const struct ccr_amount *free, uint32_t units)
 {
-	int64_t cpus = cpus_of(d, node, units), mem = mem_of(d, units, cpus);
+	int64_t cpus = cpus_of(d, node, units), mem = mem_of(d, units, cpus),
+		open = open_of(d, node, units);
 
-	if ((cpus > 0 && free->cpus < cpus) || (mem > 0 && free->mem < mem))
+	if ((cpus > 0 && free->cpus < cpus) || (mem > 0 && free->mem < mem) ||
+	    (open > 0 && free->open < open))
 		return false;
 	if (d->whole && !empty(node, free))
 		return false;
@@ -177,6 +203,7 @@ void ccr_quick_make(const struct ccr_demand *d, const struct ccr_node *node, uin
 	if (q->never || !q->ok)
 		return;
 	q->need.cpus = (int32_t)cpus;
+	q->need.open = (int32_t)open_of(d, node, units);
 	q->need.mem = mem_of(d, units, cpus);
 	for (int l = 0; l < 2; l++) {
 		for (int i = 0; i < CCR_GPU_WANTS && lists[l][i].count; i++) {
@@ -270,6 +297,8 @@ void ccr_demand_take(const struct ccr_demand *d, const struct ccr_node *node,
 			if ((d->total[i].type == CCR_GPU_ANY) == untyped)
 				deal(node, &left, d->total[i].type, dealt[i], out);
 	}
+	if (node->kept && !d->kept && out->cpus > node->kept * ccr_amount_gpus(out))
+		out->open = out->cpus - node->kept * ccr_amount_gpus(out);
 }
 
 static bool wants_equal(const struct ccr_want *a, const struct ccr_want *b)
@@ -293,7 +322,7 @@ bool ccr_demand_equal(const struct ccr_demand *a, const struct ccr_demand *b)
 	return a->min_nodes == b->min_nodes && a->max_nodes == b->max_nodes &&
 	       a->units == b->units && a->node_min_units == b->node_min_units &&
 	       a->node_max_units == b->node_max_units && a->mem_per_cpu == b->mem_per_cpu &&
-	       a->whole == b->whole && need_equal(&a->node, &b->node) &&
+	       a->whole == b->whole && a->kept == b->kept && need_equal(&a->node, &b->node) &&
 	       need_equal(&a->unit, &b->unit) && wants_equal(a->total, b->total);
 }
 
@@ -313,7 +342,8 @@ static uint64_t wants_hash(uint64_t h, const struct ccr_want *w)
 
 uint64_t ccr_demand_hash(const struct ccr_demand *d)
 {
-	uint64_t h = mix(d->whole, (uint64_t)d->min_nodes << 32 | d->max_nodes);
+	uint64_t h =
+	    mix(d->whole | (uint64_t)d->kept << 1, (uint64_t)d->min_nodes << 32 | d->max_nodes);
 
 	h = mix(h, (uint64_t)d->units << 32 | d->node_min_units);
 	h = mix(h, (uint64_t)d->node_max_units << 32 | (uint32_t)d->node.cpus);

@@ -27,6 +27,8 @@
 struct ccr_amount {
 	int64_t mem;
 	int32_t cpus;
+	int32_t
+	    open; /* those of the CPUs that no GPU keeps; counted only where a node keeps some */
 	int16_t gpus[CCR_GPU_SLOTS];
 };
 
@@ -36,6 +38,8 @@ struct ccr_node {
 	uint8_t gpu_types;
 	bool up;	   /* false: jobs may still run there, none is planned to start */
 	uint16_t cpu_step; /* CPUs are given in multiples of this (threads per core); 0 is 1 */
+	uint16_t kept;	   /* CPUs beside each GPU that only a job with this GPU may have; with
+			    * it, total.open counts */
 	uint32_t weight;   /* placement takes lower ones first, as Slurm does */
 };
 
@@ -60,6 +64,7 @@ struct ccr_demand {
 	uint32_t node_max_units; /* 0: no cap */
 	int64_t mem_per_cpu;	 /* MB with each CPU that is given, rounded-up ones included */
 	struct ccr_want total[CCR_GPU_WANTS]; /* each node that is used gives at least one GPU */
+	bool kept;  /* may have CPUs that GPUs keep, whatever it asks for (a shard of a GPU) */
 	bool whole; /* takes whole nodes: only empty ones will do and nothing is left of them */
 };
 
@@ -111,7 +116,8 @@ static inline bool ccr_quick_fits(const struct ccr_quick *q, const struct ccr_am
 	int32_t sum = 0;
 
 	if ((q->need.cpus > 0 && free->cpus < q->need.cpus) ||
-	    (q->need.mem > 0 && free->mem < q->need.mem))
+	    (q->need.mem > 0 && free->mem < q->need.mem) ||
+	    (q->need.open > 0 && free->open < q->need.open))
 		return false;
 	for (int i = 0; i < q->gpu_types; i++)
 		if (q->need.gpus[i] > 0 && free->gpus[i] < q->need.gpus[i])

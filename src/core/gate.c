@@ -82,11 +82,16 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 	const struct ccr_demand *d = job->demand;
 	uint32_t units = ccr_demand_node_min(d), last = UINT32_MAX;
 	int64_t end = ccr_end(plan->tl->now, job->limit);
+	const uint64_t *nodes = job->candidates;
 	struct ccr_quick q;
 
 	if (!plan->entries)
 		return false;
-	CCR_BITS_EACH(i, job->candidates, plan->tl->n)
+	/* A required node that does not do is the reason, whatever the others have. */
+	for (size_t w = 0; job->required && w < CCR_WORDS(plan->tl->n); w++)
+		if (job->required[w] & ~fit[w])
+			nodes = job->required;
+	CCR_BITS_EACH(i, nodes, plan->tl->n)
 	{
 		const struct ccr_track *tr = &plan->tl->track[i];
 
@@ -114,6 +119,7 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 				  uint64_t *out, struct ccr_conflict *why)
 {
 	const struct ccr_demand *d = job->demand;
+	struct ccr_query q = ccr__query(job);
 	enum ccr_verdict v = CCR_START;
 	struct ccr__entry *own = ccr__find(plan, job->id);
 	uint32_t low = d->min_nodes ? d->min_nodes : 1;
@@ -132,8 +138,7 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 	}
 	ccr__blocks(plan, false);
 	ccr__clear_for(plan, job, own);
-	if (!ccr_search_at(plan->search, plan->tl, d, job->limit, job->candidates, plan->tl->now,
-			   out)) {
+	if (!ccr_search_at(plan->search, plan->tl, &q, plan->tl->now, out)) {
 		v = for_booking(plan, job, out, why) ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
 		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
 	}
@@ -144,6 +149,7 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 struct ranked {
 	struct ccr_score score;
 	uint32_t node, units;
+	bool required;
 };
 
 static int by_score(const void *pa, const void *pb)
@@ -151,6 +157,8 @@ static int by_score(const void *pa, const void *pb)
 	const struct ranked *a = pa, *b = pb;
 	int c = ccr_score_cmp(&a->score, &b->score);
 
+	if (a->required != b->required)
+		return a->required ? -1 : 1;
 	return c ? c : (a->node > b->node) - (a->node < b->node);
 }
 
@@ -176,6 +184,7 @@ bool ccr_plan_place(struct ccr_plan *plan, const struct ccr_plan_job *job, uint6
 
 		r[n].node = i;
 		r[n].units = u ? u : 1;
+		r[n].required = job->required && ccr_bit(job->required, i);
 		/* A job on one node takes all its units there, one on many at least the least. */
 		u = d->units && d->max_nodes == 1 ? d->units : ccr_demand_node_min(d);
 		ccr_demand_take(d, &tl->node[i], free, u,
@@ -191,7 +200,7 @@ bool ccr_plan_place(struct ccr_plan *plan, const struct ccr_plan_job *job, uint6
 		return false;
 	}
 	qsort(r, n, sizeof(*r), by_score);
-	while (k < n && (k < low || units < ccr_demand_units(d)))
+	while (k < n && (k < low || units < ccr_demand_units(d) || r[k].required))
 		units += r[k++].units;
 	while (k > 0 && k < n && !ccr_score_cmp(&r[k].score, &r[k - 1].score))
 		k++;
@@ -266,7 +275,8 @@ static bool broke(const struct ccr_plan *plan, const struct ccr_share *s, int64_
 
 		if (tr->step[i].booked <= 0)
 			continue;
-		if ((s->a.cpus && f->cpus < none.cpus) || (s->a.mem && f->mem < none.mem))
+		if ((s->a.cpus && f->cpus < none.cpus) || (s->a.mem && f->mem < none.mem) ||
+		    (s->a.open && f->open < none.open))
 			return true;
 		for (int g = 0; g < CCR_GPU_SLOTS; g++)
 			if (s->a.gpus[g] && f->gpus[g] < 0)
@@ -308,6 +318,7 @@ enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job 
 {
 	struct ccr__entry *own = ccr__find(plan, job->id);
 	uint64_t *fit = malloc((CCR_WORDS(plan->tl->n) + 1) * sizeof(*fit));
+	struct ccr_query q = ccr__query(job), possible = q;
 	enum ccr_verdict v;
 	int rc = 0;
 
@@ -319,13 +330,13 @@ enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job 
 	if (v == CCR_START) {
 		ccr__blocks(plan, true);
 		ccr__clear_for(plan, job, own);
-		rc = ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, fit,
-					 plan->tl->now, plan->tl->now + 1, &plan->opt.place, slot);
+		q.candidates = fit;
+		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+					 plan->tl->now + 1, &plan->opt.place, slot);
 		ccr__put_back(plan);
 		if (rc || !slot->n)
 			v = CCR_WAIT_FREE;
-	} else if (v == CCR_WAIT_FREE &&
-		   !ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
+	} else if (v == CCR_WAIT_FREE && !ccr_search_possible(plan->search, plan->tl, &possible)) {
 		v = CCR_WAIT_NEVER;
 	}
 	free(fit);

@@ -38,6 +38,8 @@ static int in_line(const void *a, const void *b)
 		return x->since < y->since ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
 	return (x > y) - (x < y);
 }
 

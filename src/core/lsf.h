@@ -49,6 +49,8 @@ struct ccr_lsf_job {
 	    *standing;	 /* the same pointer: the same user in the same partition */
 	int64_t since;	 /* waiting since, seconds since 1970 */
 	uint32_t id;	 /* goes first among those that wait equally long: the lower */
+	uint32_t task;	 /* of a job array, whose tasks have one id here: the lower goes first */
+	uint32_t handle; /* the caller's, not looked at */
 	uint32_t ahead;	 /* set: jobs of the same standing that go before it */
 	double priority; /* set: its PRIORITY once those have been started */
 };

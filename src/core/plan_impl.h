@@ -16,7 +16,9 @@ struct ccr__entry {
 	struct ccr_demand demand;
 	int64_t limit, since; /* as in ccr_plan_job */
 	uint64_t *candidates; /* NULL: all */
+	uint64_t *required;   /* NULL: none */
 	bool held;	      /* its place is taken out of the timeline */
+	bool restored;	      /* its demand and sets are not known yet: ccr_plan_restore */
 	UT_hash_handle hh;
 };
 
@@ -30,6 +32,7 @@ struct ccr__partition {
 struct ccr__block {
 	uint32_t node;
 	int64_t from, to;
+	struct ccr_amount a;
 };
 
 struct ccr_plan {
@@ -92,5 +95,14 @@ int ccr__settle(struct ccr_plan *plan, bool reality);
 
 /* Gives an entry that is not held a new place, or none. CCR_ENOMEM leaves it without one. */
 int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot);
+
+/* Remembers demand, limit and sets of nodes of the job as it is now. CCR_ENOMEM: nothing changed.
+ */
+int ccr__remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job);
+
+static inline struct ccr_query ccr__query(const struct ccr_plan_job *job)
+{
+	return (struct ccr_query){job->demand, job->limit, job->candidates, job->required};
+}
 
 #endif

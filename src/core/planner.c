@@ -171,7 +171,8 @@ int ccr_plan_running(struct ccr_plan *plan, uint32_t node, const struct ccr_amou
 	return ccr_timeline_run(plan->tl, node, a, end);
 }
 
-int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to)
+int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to,
+		   const struct ccr_amount *a)
 {
 	if (node >= plan->tl->n)
 		return CCR_EINVAL;
@@ -184,7 +185,8 @@ int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t t
 		plan->block = p;
 		plan->block_cap = cap;
 	}
-	plan->block[plan->blocks++] = (struct ccr__block){node, from, to};
+	plan->block[plan->blocks++] =
+	    (struct ccr__block){node, from, to, a ? *a : plan->tl->node[node].total};
 	return 0;
 }
 
@@ -196,10 +198,9 @@ int ccr__blocks(struct ccr_plan *plan, bool hold)
 		return 0;
 	for (uint32_t i = 0; i < plan->blocks && !rc; i++) {
 		const struct ccr__block *b = &plan->block[i];
-		const struct ccr_amount *all = &plan->tl->node[b->node].total;
 
-		rc = hold ? ccr_timeline_hold(plan->tl, b->node, b->from, b->to, all, false)
-			  : ccr_timeline_unhold(plan->tl, b->node, b->from, b->to, all, false);
+		rc = hold ? ccr_timeline_hold(plan->tl, b->node, b->from, b->to, &b->a, false)
+			  : ccr_timeline_unhold(plan->tl, b->node, b->from, b->to, &b->a, false);
 	}
 	plan->blocks_held = hold;
 	return rc;
@@ -249,41 +250,39 @@ static void trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
 static bool same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 		     const struct ccr_plan_job *job)
 {
+	uint32_t required = job->required ? ccr_bit_count(job->required, plan->tl->n) : 0;
+	struct ccr_query q = ccr__query(job);
+
+	if (e->restored)
+		return e->limit == job->limit &&
+		       ccr_search_covers(plan->search, plan->tl, &q, e->b.share, e->b.n);
 	if (e->limit != job->limit || !ccr_demand_equal(&e->demand, job->demand))
 		return false;
 	for (uint32_t i = 0; i < e->b.n; i++)
 		if (e->b.share[i].node >= plan->tl->n ||
 		    !ccr_bit(job->candidates, e->b.share[i].node))
 			return false;
-	return true;
+		else if (job->required && ccr_bit(job->required, e->b.share[i].node))
+			required--;
+	return !e->b.n || !required;
 }
 
 /* Looks for a place before `until`, all entries that count being in the timeline. */
 static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t until,
 		struct ccr_slot *slot)
 {
-	return ccr_search_earliest(plan->search, plan->tl, job->demand, job->limit, job->candidates,
-				   plan->tl->now, until, &plan->opt.place, slot);
+	struct ccr_query q = ccr__query(job);
+
+	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now, until,
+				   &plan->opt.place, slot);
 }
 
 /* The booking now is in the partition that the job is tried in. */
 static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
 {
-	size_t bytes = CCR_WORDS(plan->tl->n) * sizeof(uint64_t);
-	uint64_t *c = NULL;
-
-	if (job->candidates) {
-		c = malloc(bytes ? bytes : 1);
-		if (!c)
-			return CCR_ENOMEM;
-		memcpy(c, job->candidates, bytes);
-	}
-	free(e->candidates);
-	e->candidates = c;
-	e->demand = *job->demand;
-	e->limit = job->limit;
-	e->since = job->since;
-	e->b.partition = job->partition;
+	if (ccr__remember(plan, e, job))
+		return CCR_ENOMEM;
+	e->restored = false;
 	ccr_plan_rerank(plan, job->id, &job->rank);
 	return 0;
 }
@@ -357,6 +356,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 {
 	struct ccr__partition *p = ccr__partition(plan, job->partition);
 	struct ccr__entry *e = ccr__find(plan, job->id);
+	struct ccr_query q = ccr__query(job);
 	bool here, deep;
 	uint32_t depth;
 
@@ -371,6 +371,8 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		e = NULL;
 		here = false;
 	}
+	if (here && e->restored && move(plan, e, job))
+		return nomem(err);
 	if (here && ccr_rank_cmp(&e->b.rank, &job->rank))
 		ccr_plan_rerank(plan, job->id, &job->rank);
 	deep = ahead(plan, job) >= depth;
@@ -381,7 +383,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 			return result(e, out);
 		return CCR_BOOK_DEPTH;
 	}
-	if (!ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates)) {
+	if (!ccr_search_possible(plan->search, plan->tl, &q)) {
 		if (here)
 			ccr__remove(plan, e);
 		else if (e && e->b.n)
@@ -406,8 +408,9 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job)
 {
 	struct ccr__partition *p = ccr__partition(plan, job->partition);
+	struct ccr_query q = ccr__query(job);
 
-	if (p && ccr_search_possible(plan->search, plan->tl, job->demand, job->candidates))
+	if (p && ccr_search_possible(plan->search, plan->tl, &q))
 		close_strict(plan, p, job);
 }
 

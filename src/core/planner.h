@@ -50,6 +50,7 @@ struct ccr_plan_job {
 	int64_t limit; /* seconds, at least 1; CCR_FOREVER: unlimited */
 	const struct ccr_demand *demand;
 	const uint64_t *candidates; /* nodes that it may use at all, now or later; NULL: all */
+	const uint64_t *required;   /* those that it must have (-w); NULL: none */
 };
 
 struct ccr_plan_options {
@@ -119,16 +120,28 @@ int ccr_plan_running(struct ccr_plan *plan, uint32_t node, const struct ccr_amou
 		     int64_t limit);
 
 /*
- * A node is not to be had in [from, to) by jobs that are planned here (an advance reservation).
- * Picks are not held against it: who may start there is for the caller to know.
+ * `a` of a node (NULL: all of it) is not to be had in [from, to) by jobs that are planned here (an
+ * advance reservation). Picks are not held against it: who may start there is for the caller to
+ * know.
  */
-int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to);
+int ccr_plan_block(struct ccr_plan *plan, uint32_t node, int64_t from, int64_t to,
+		   const struct ccr_amount *a);
 
 /*
  * Ends the loading. Bookings whose place is no longer whole are made anew, highest first; one that
  * finds no place in the window is dropped. 0 or CCR_ENOMEM.
  */
 int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err);
+
+/*
+ * A promise that was made before the plan was (a restart): to be called before ccr_plan_ready, once
+ * for each. job: its id, rank, partition, since and limit; its demand and sets are not known yet
+ * and not looked at. Of b: start, first_start, made and the shares. It is kept in its place if
+ * that is whole, else dropped; the first ccr_plan_book of the job takes it over if it still is what
+ * the job needs. 0, CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an entry).
+ */
+int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		     const struct ccr_booking *b, struct ccr_error *err);
 
 enum ccr_book {
 	CCR_BOOKED = 0,

@@ -1,36 +1,8 @@
 /* search - see search.h */
-#include "core/search.h"
-
-#include "core/bits.h"
+#include "core/search_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A node at one start time. */
-struct able {
-	struct ccr_amount least;
-	struct ccr_score score;
-	uint32_t node, units;
-	int32_t gpus[CCR_GPU_WANTS]; /* what it can give to total[i] */
-};
-
-/* From t on, a node holds so many units. */
-struct change {
-	int64_t t;
-	uint32_t node, units;
-	int32_t gpus;
-};
-
-struct ccr_search {
-	uint32_t n;
-	int64_t *heap;
-	struct able *able;
-	struct ccr_share *share;
-	struct change *change;
-	uint32_t *units; /* of each node, while sweeping */
-	int32_t *gpus;
-	size_t changes, cap;
-};
 
 int ccr_search_new(struct ccr_search **out, uint32_t nodes, struct ccr_error *err)
 {
@@ -43,10 +15,12 @@ int ccr_search_new(struct ccr_search **out, uint32_t nodes, struct ccr_error *er
 	s->n = nodes;
 	s->heap = calloc(n, sizeof(*s->heap));
 	s->able = calloc(n, sizeof(*s->able));
+	s->order = calloc(n, sizeof(*s->order));
+	s->chosen = calloc(n, sizeof(*s->chosen));
 	s->share = calloc(n, sizeof(*s->share));
 	s->units = calloc(n, sizeof(*s->units));
 	s->gpus = calloc(n, sizeof(*s->gpus));
-	if (!s->heap || !s->able || !s->share || !s->units || !s->gpus) {
+	if (!s->heap || !s->able || !s->order || !s->chosen || !s->share || !s->units || !s->gpus) {
 		ccr_search_free(s);
 		return ccr_error_nomem(err);
 	}
@@ -60,17 +34,13 @@ void ccr_search_free(struct ccr_search *s)
 		return;
 	free(s->heap);
 	free(s->able);
+	free(s->order);
+	free(s->chosen);
 	free(s->share);
 	free(s->change);
 	free(s->units);
 	free(s->gpus);
 	free(s);
-}
-
-/* A constant number of nodes each of which takes the same: no units to deal out. */
-static bool plain(const struct ccr_demand *d)
-{
-	return !d->units && !d->total[0].count;
 }
 
 /* Sinks heap[i] of a heap whose greatest is first. */
@@ -96,20 +66,20 @@ static void sink(int64_t *heap, uint32_t n, uint32_t i)
 /* The k-th smallest of all nodes' next start times from `from` on; CCR_FOREVER if there are fewer.
  */
 static int64_t kth_next(struct ccr_search *s, const struct ccr_timeline *tl,
-			const struct ccr_demand *d, uint32_t units, int64_t limit,
-			const uint64_t *cand, uint32_t k, int64_t from, int64_t until)
+			const struct ccr_query *q, uint32_t units, uint32_t k, int64_t from,
+			int64_t until)
 {
 	uint32_t have = 0, last = UINT32_MAX;
-	struct ccr_quick q;
+	struct ccr_quick quick;
 
-	CCR_BITS_EACH(i, cand, tl->n)
+	CCR_BITS_EACH(i, q->candidates, tl->n)
 	{
 		int64_t t;
 
-		if (!tl->node[i].up)
+		ccr_timeline_quick(tl, i, q->demand, units, &quick, &last);
+		if (ccr_timeline_closed(&tl->track[i], &quick, until) || !tl->node[i].up)
 			continue;
-		ccr_timeline_quick(tl, i, d, units, &q, &last);
-		t = ccr_timeline_next(tl, i, d, units, &q, limit, from, until);
+		t = ccr_timeline_next(tl, i, q->demand, units, &quick, q->limit, from, until);
 		if (t >= until)
 			continue;
 		if (have < k) {
@@ -130,220 +100,161 @@ static int64_t kth_next(struct ccr_search *s, const struct ccr_timeline *tl,
 	return have < k ? CCR_FOREVER : s->heap[0];
 }
 
-static uint32_t count_at(const struct ccr_timeline *tl, const struct ccr_demand *d, uint32_t units,
-			 int64_t limit, const uint64_t *cand, uint32_t enough, int64_t t)
+static uint32_t count_at(const struct ccr_timeline *tl, const struct ccr_query *q, uint32_t units,
+			 uint32_t enough, int64_t t)
 {
 	uint32_t c = 0, last = UINT32_MAX;
-	struct ccr_quick q;
+	struct ccr_quick quick;
 
-	CCR_BITS_EACH(i, cand, tl->n)
+	CCR_BITS_EACH(i, q->candidates, tl->n)
 	{
 		if (c >= enough)
 			break;
-		if (!tl->node[i].up)
+		ccr_timeline_quick(tl, i, q->demand, units, &quick, &last);
+		if (ccr_timeline_closed(&tl->track[i], &quick, t + 1) || !tl->node[i].up)
 			continue;
-		ccr_timeline_quick(tl, i, d, units, &q, &last);
-		c += ccr_timeline_next(tl, i, d, units, &q, limit, t, t + 1) == t;
+		c += ccr_timeline_next(tl, i, q->demand, units, &quick, q->limit, t, t + 1) == t;
 	}
 	return c;
 }
 
-/* Earliest time at which k nodes at once hold so many units each. */
+/* The latest of the required nodes' next starts from t on; t where none is required. */
+static int64_t required_next(const struct ccr_timeline *tl, const struct ccr_query *q,
+			     uint32_t units, int64_t t, int64_t until)
+{
+	uint32_t last = UINT32_MAX;
+	struct ccr_quick quick;
+	int64_t all = t;
+
+	if (!q->required)
+		return t;
+	CCR_BITS_EACH(i, q->required, tl->n)
+	{
+		int64_t next = CCR_FOREVER;
+
+		ccr_timeline_quick(tl, i, q->demand, units, &quick, &last);
+		if (tl->node[i].up)
+			next =
+			    ccr_timeline_next(tl, i, q->demand, units, &quick, q->limit, t, until);
+		all = next > all ? next : all;
+	}
+	return all;
+}
+
+/* Earliest time at which k nodes at once, the required ones among them, hold so many units each. */
 static int64_t earliest_nodes(struct ccr_search *s, const struct ccr_timeline *tl,
-			      const struct ccr_demand *d, uint32_t units, int64_t limit,
-			      const uint64_t *cand, uint32_t k, int64_t from, int64_t until)
+			      const struct ccr_query *q, uint32_t units, uint32_t k, int64_t from,
+			      int64_t until)
 {
 	if (k > tl->n)
 		return CCR_FOREVER;
 	/*
-	 * The k-th smallest next start is a lower bound of the answer; at that time some of the k
-	 * may have closed again, then the search goes on from there.
+	 * The k-th smallest next start is a lower bound of the answer, and so is the last of the
+	 * required nodes'; at that time some of them may have closed again, then the search goes on
+	 * from there.
 	 */
 	for (int64_t t = from; t < until;) {
-		int64_t next = kth_next(s, tl, d, units, limit, cand, k, t, until);
+		int64_t next = kth_next(s, tl, q, units, k, t, until), all;
 
 		if (next >= until)
 			return CCR_FOREVER;
-		if (k == 1 || count_at(tl, d, units, limit, cand, k, next) >= k)
+		all = required_next(tl, q, units, next, until);
+		if (all == next && (k == 1 || count_at(tl, q, units, k, next) >= k))
 			return next;
-		t = next;
+		t = all;
 	}
 	return CCR_FOREVER;
 }
 
-/* GPUs that a node with `free` can give to total[i] beside its units. */
-static void gives(const struct ccr_demand *d, const struct ccr_node *node,
-		  const struct ccr_amount *free, uint32_t units, int32_t *gpus)
+/* The most units that any of the candidates holds when it is empty. */
+static uint32_t most_units(const struct ccr_timeline *tl, const struct ccr_query *q)
 {
-	struct ccr_amount left = *free, take;
+	const struct ccr_demand *d = q->demand;
+	uint32_t most = 0, last = UINT32_MAX;
 
-	ccr_demand_take(d, node, free, units, NULL, &take);
-	if (!d->whole)
-		ccr_amount_sub(&left, &take);
-	for (int i = 0; i < CCR_GPU_WANTS; i++)
-		gpus[i] = d->total[i].count ? ccr_node_gpus(node, &left, d->total[i].type) : 0;
-}
-
-/* All nodes that can take part at t. Returns how many. */
-static uint32_t able_at(struct ccr_search *s, const struct ccr_timeline *tl,
-			const struct ccr_demand *d, int64_t limit, const uint64_t *cand, int64_t t,
-			const struct ccr_place_options *place)
-{
-	uint32_t n = 0, last = UINT32_MAX;
-	struct ccr_quick q;
-
-	CCR_BITS_EACH(i, cand, tl->n)
+	if (!d->units)
+		return 1;
+	CCR_BITS_EACH(i, q->candidates, tl->n)
 	{
-		struct able *a = &s->able[n];
-		struct ccr_amount take;
+		uint32_t u;
 
-		if (!tl->node[i].up)
+		if (tl->kind[i] == last)
 			continue;
-		ccr_timeline_quick(tl, i, d, ccr_demand_node_min(d), &q, &last);
-		if (q.never || (q.ok && t == tl->now && !ccr_quick_fits(&q, &tl->track[i].now)))
-			continue;
-		if (plain(d) && ccr_timeline_next(tl, i, d, 1, &q, limit, t, t + 1) != t)
-			continue;
-		ccr_timeline_least(tl, i, t, ccr_end(t, limit), &a->least);
-		a->units = ccr_demand_most(d, &tl->node[i], &a->least);
-		if (!a->units)
-			continue;
-		a->node = i;
-		a->score = (struct ccr_score){0};
-		if (d->total[0].count)
-			gives(d, &tl->node[i], &a->least, ccr_demand_node_min(d), a->gpus);
-		if (place) {
-			ccr_demand_take(d, &tl->node[i], &a->least, ccr_demand_node_min(d), NULL,
-					&take);
-			a->score = ccr_place_score(&tl->node[i], &a->least, &take, place);
-		}
-		n++;
+		last = tl->kind[i];
+		u = ccr_demand_most(d, &tl->node[i], &tl->node[i].total);
+		most = u > most ? u : most;
 	}
-	return n;
+	return most;
 }
 
-static int by_score(const void *pa, const void *pb)
+/* Adds an equal part of the GPUs in total, for each of k nodes, to the node's wants. */
+static bool split_total(const struct ccr_demand *d, uint32_t k, struct ccr_demand *out)
 {
-	const struct able *a = pa, *b = pb;
-	int c = ccr_score_cmp(&a->score, &b->score);
+	int to = 0;
 
-	return c ? c : (a->node > b->node) - (a->node < b->node);
-}
-
-static int by_units(const void *pa, const void *pb)
-{
-	const struct able *a = pa, *b = pb;
-
-	if (a->units != b->units)
-		return a->units > b->units ? -1 : 1;
-	return by_score(pa, pb);
-}
-
-static int by_gpus(const void *pa, const void *pb)
-{
-	const struct able *a = pa, *b = pb;
-	int64_t x = 0, y = 0;
-
-	for (int i = 0; i < CCR_GPU_WANTS; i++) {
-		x += a->gpus[i];
-		y += b->gpus[i];
+	*out = *d;
+	memset(out->total, 0, sizeof(out->total));
+	while (to < CCR_GPU_WANTS && out->node.gpu[to].count)
+		to++;
+	for (int w = 0; w < CCR_GPU_WANTS && d->total[w].count; w++) {
+		if (to == CCR_GPU_WANTS)
+			return false;
+		out->node.gpu[to].type = d->total[w].type;
+		out->node.gpu[to++].count = (uint16_t)((d->total[w].count + k - 1) / k);
 	}
-	if (x != y)
-		return x > y ? -1 : 1;
-	return by_units(pa, pb);
+	return true;
 }
 
-/* How many of the nodes, in their order, hold it all; 0 if they do not. */
-static uint32_t first_enough(const struct ccr_search *s, const struct ccr_demand *d, uint32_t n)
+static uint32_t count_required(const struct ccr_query *q, uint32_t n)
 {
-	uint64_t units = 0, want = ccr_demand_units(d);
-	uint32_t low = d->min_nodes ? d->min_nodes : 1;
-	uint32_t high = d->max_nodes ? d->max_nodes : UINT32_MAX;
-	int64_t gpus[CCR_GPU_WANTS] = {0}, wanted = 0;
-
-	/* Each node gives at least one of the GPUs. */
-	for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++)
-		wanted += d->total[i].count;
-	if (wanted && wanted < high)
-		high = (uint32_t)wanted;
-	for (uint32_t k = 1; k <= n && k <= high; k++) {
-		bool all = true;
-
-		units += s->able[k - 1].units;
-		for (int i = 0; i < CCR_GPU_WANTS; i++) {
-			gpus[i] += s->able[k - 1].gpus[i];
-			all = all && gpus[i] >= d->total[i].count;
-		}
-		/*
-		 * Each node takes its least, so more nodes than units is more than was asked for;
-		 * it is what min_nodes says, though.
-		 */
-		if (all && k >= low && units >= want)
-			return k;
-	}
-	return 0;
+	return q->required ? ccr_bit_count(q->required, n) : 0;
 }
 
-/* The order of the able nodes in which a fitting number comes first; that number, or 0. */
-static uint32_t choose(struct ccr_search *s, const struct ccr_demand *d, uint32_t n)
+/*
+ * The earliest start with an even deal: k nodes that take the same, for the fewest nodes that can
+ * hold the demand and for twice, four times, ... as many. Exact where every node takes the same
+ * (plain), else an upper bound that is near the best as a rule and costs little.
+ */
+static int64_t even(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		    int64_t from, int64_t until)
 {
-	uint32_t k;
+	const struct ccr_demand *d = q->demand;
+	uint32_t units = ccr_demand_units(d), most = most_units(tl, q),
+		 required = count_required(q, tl->n);
+	uint32_t low = d->min_nodes ? d->min_nodes : 1, high = d->max_nodes ? d->max_nodes : tl->n;
+	int64_t best = until, gpus = 0;
 
-	qsort(s->able, n, sizeof(*s->able), plain(d) ? by_score : by_units);
-	k = first_enough(s, d, n);
-	if (!k && d->total[0].count) {
-		qsort(s->able, n, sizeof(*s->able), by_gpus);
-		k = first_enough(s, d, n);
+	low = required > low ? required : low;
+	if (ccr__plain(d))
+		return earliest_nodes(s, tl, q, 1, low, from, until);
+	for (int w = 0; w < CCR_GPU_WANTS && d->total[w].count; w++)
+		gpus += d->total[w].count;
+	if (gpus && gpus < high)
+		high = (uint32_t)gpus;
+	if (d->units && most && (units + most - 1) / most > low)
+		low = (units + most - 1) / most;
+	for (uint64_t k = low; most && k <= high; k *= 2) {
+		uint32_t each = d->units ? (uint32_t)((units + k - 1) / k) : 1;
+		struct ccr_demand part;
+		struct ccr_query even = *q;
+		int64_t t;
+
+		if (each < ccr_demand_node_min(d) || !split_total(d, (uint32_t)k, &part))
+			break;
+		even.demand = &part;
+		t = earliest_nodes(s, tl, &even, each, (uint32_t)k, from, best);
+		best = t < best ? t : best;
+		if (best <= from || (each == 1 && k >= (uint64_t)gpus))
+			break;
 	}
-	return k;
+	return best < until ? best : CCR_FOREVER;
 }
 
-/* Deals units and GPUs over the first k able nodes and writes the shares. */
-static void deal(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
-		 uint32_t k)
-{
-	uint32_t base = ccr_demand_node_min(d);
-	int64_t units = (int64_t)ccr_demand_units(d) - (int64_t)k * base;
-	int64_t total[CCR_GPU_WANTS], all = 0;
-
-	for (int i = 0; i < CCR_GPU_WANTS; i++) {
-		total[i] = d->total[i].count;
-		all += total[i];
-	}
-	for (uint32_t j = 0; j < k; j++) {
-		struct able *a = &s->able[j];
-		uint32_t u = base;
-		uint16_t dealt[CCR_GPU_WANTS] = {0};
-
-		if (d->units && units > 0) {
-			uint32_t more = a->units - base;
-
-			more = more < units ? more : (uint32_t)units;
-			u += more;
-			units -= more;
-		}
-		if (d->total[0].count)
-			gives(d, &tl->node[a->node], &a->least, u, a->gpus);
-		for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++) {
-			int64_t g = a->gpus[i] < total[i] ? a->gpus[i] : total[i];
-
-			/* One stays for each node that follows. */
-			if (g > all - (k - 1 - j))
-				g = all - (k - 1 - j);
-			dealt[i] = (uint16_t)(g > 0 ? g : 0);
-			total[i] -= dealt[i];
-			all -= dealt[i];
-		}
-		s->share[j].node = a->node;
-		ccr_demand_take(d, &tl->node[a->node], &a->least, u, dealt, &s->share[j].a);
-	}
-}
-
-static int add_change(struct ccr_search *s, const struct change *c)
+static int add_change(struct ccr_search *s, const struct ccr__change *c)
 {
 	if (s->changes == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 1024;
-		struct change *p = realloc(s->change, cap * sizeof(*p));
+		struct ccr__change *p = realloc(s->change, cap * sizeof(*p));
 
 		if (!p)
 			return CCR_ENOMEM;
@@ -356,7 +267,7 @@ static int add_change(struct ccr_search *s, const struct change *c)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct change *x = a, *y = b;
+	const struct ccr__change *x = a, *y = b;
 
 	if (x->t != y->t)
 		return x->t < y->t ? -1 : 1;
@@ -364,17 +275,18 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The contribution of a node at a start time. */
-static struct change at(const struct ccr_timeline *tl, const struct ccr_demand *d, int64_t limit,
-			uint32_t i, int64_t t)
+static struct ccr__change at(const struct ccr_timeline *tl, const struct ccr_query *q, uint32_t i,
+			     int64_t t)
 {
-	struct change c = {.t = t, .node = i};
+	const struct ccr_demand *d = q->demand;
+	struct ccr__change c = {.t = t, .node = i};
 	struct ccr_amount least;
 	int32_t g[CCR_GPU_WANTS];
 
-	ccr_timeline_least(tl, i, t, ccr_end(t, limit), &least);
+	ccr_timeline_least(tl, i, t, ccr_end(t, q->limit), &least);
 	c.units = ccr_demand_most(d, &tl->node[i], &least);
 	if (c.units && d->total[0].count) {
-		gives(d, &tl->node[i], &least, ccr_demand_node_min(d), g);
+		ccr__gives(d, &tl->node[i], &least, ccr_demand_node_min(d), g);
 		for (int w = 0; w < CCR_GPU_WANTS; w++)
 			c.gpus += g[w];
 	}
@@ -392,19 +304,18 @@ static bool falls(const struct ccr_track *tr)
 
 /* One node whose free amounts only rise: a change where one more step makes a difference. */
 static int gather_rising(struct ccr_search *s, const struct ccr_timeline *tl,
-			 const struct ccr_demand *d, int64_t limit, uint32_t i, int64_t from,
-			 int64_t until)
+			 const struct ccr_query *q, uint32_t i, int64_t from, int64_t until)
 {
 	const struct ccr_track *tr = &tl->track[i];
-	struct change last = at(tl, d, limit, i, from);
+	struct ccr__change last = at(tl, q, i, from);
 	int rc = last.units ? add_change(s, &last) : 0;
 
 	for (uint32_t j = 1; j < tr->n && !rc; j++) {
-		struct change c;
+		struct ccr__change c;
 
 		if (tr->step[j].t <= from || tr->step[j].t >= until)
 			continue;
-		c = at(tl, d, limit, i, tr->step[j].t);
+		c = at(tl, q, i, tr->step[j].t);
 		if (c.units != last.units || c.gpus != last.gpus)
 			rc = add_change(s, &c);
 		last = c;
@@ -413,24 +324,24 @@ static int gather_rising(struct ccr_search *s, const struct ccr_timeline *tl,
 }
 
 static int gather_any(struct ccr_search *s, const struct ccr_timeline *tl,
-		      const struct ccr_demand *d, int64_t limit, uint32_t i, int64_t from,
-		      int64_t until)
+		      const struct ccr_query *q, uint32_t i, int64_t from, int64_t until)
 {
+	int64_t limit = q->limit;
 	const struct ccr_track *tr = &tl->track[i];
-	struct change c = at(tl, d, limit, i, from);
+	struct ccr__change c = at(tl, q, i, from);
 	int rc = add_change(s, &c);
 
 	for (uint32_t j = 1; j < tr->n && !rc; j++) {
 		int64_t t = tr->step[j].t;
 
 		if (t > from && t < until) {
-			c = at(tl, d, limit, i, t);
+			c = at(tl, q, i, t);
 			rc = add_change(s, &c);
 		}
 		t -= limit - 1;
 		if (!rc && limit < CCR_FOREVER && t > from && t < until &&
 		    ccr_amount_short(&tr->step[j].free, &tr->step[j - 1].free)) {
-			c = at(tl, d, limit, i, t);
+			c = at(tl, q, i, t);
 			rc = add_change(s, &c);
 		}
 	}
@@ -441,23 +352,21 @@ static int gather_any(struct ccr_search *s, const struct ccr_timeline *tl,
  * Gathers for each node the times when its contribution may change: the beginnings of its steps
  * (something came back) and, for steps with less than the one before, limit seconds earlier.
  */
-static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
-		  int64_t limit, const uint64_t *cand, int64_t from, int64_t until)
+static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		  int64_t from, int64_t until)
 {
-	uint32_t last = UINT32_MAX;
-	struct ccr_quick q;
+	uint32_t last = UINT32_MAX, least = ccr_demand_node_min(q->demand);
+	struct ccr_quick quick;
 	int rc = 0;
 
 	s->changes = 0;
-	CCR_BITS_EACH(i, cand, tl->n)
+	CCR_BITS_EACH(i, q->candidates, tl->n)
 	{
-		if (!tl->node[i].up)
+		ccr_timeline_quick(tl, i, q->demand, least, &quick, &last);
+		if (ccr_timeline_closed(&tl->track[i], &quick, until) || !tl->node[i].up)
 			continue;
-		ccr_timeline_quick(tl, i, d, ccr_demand_node_min(d), &q, &last);
-		if (q.never)
-			continue;
-		rc = falls(&tl->track[i]) ? gather_any(s, tl, d, limit, i, from, until)
-					  : gather_rising(s, tl, d, limit, i, from, until);
+		rc = falls(&tl->track[i]) ? gather_any(s, tl, q, i, from, until)
+					  : gather_rising(s, tl, q, i, from, until);
 		if (rc)
 			return rc;
 	}
@@ -467,15 +376,19 @@ static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const str
 }
 
 /* Goes through the changes in time; where the sums suffice, looks closer. */
-static int sweep(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
-		 int64_t limit, const uint64_t *cand, const struct ccr_place_options *place,
+static int sweep(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		 int64_t from, int64_t until, const struct ccr_place_options *place,
 		 struct ccr_slot *slot)
 {
+	const struct ccr_demand *d = q->demand;
+	int rc = gather(s, tl, q, from, until);
 	uint64_t units = 0, want = ccr_demand_units(d), nodes = 0;
 	int64_t gpus = 0, want_gpus = 0;
 
 	for (int w = 0; w < CCR_GPU_WANTS && d->total[w].count; w++)
 		want_gpus += d->total[w].count;
+	if (rc)
+		return rc;
 	memset(s->units, 0, s->n * sizeof(*s->units));
 	memset(s->gpus, 0, s->n * sizeof(*s->gpus));
 	for (size_t c = 0; c < s->changes;) {
@@ -483,7 +396,7 @@ static int sweep(struct ccr_search *s, const struct ccr_timeline *tl, const stru
 		bool rose = false;
 
 		for (; c < s->changes && s->change[c].t == t; c++) {
-			const struct change *ch = &s->change[c];
+			const struct ccr__change *ch = &s->change[c];
 
 			rose =
 			    rose || ch->units > s->units[ch->node] || ch->gpus > s->gpus[ch->node];
@@ -495,7 +408,7 @@ static int sweep(struct ccr_search *s, const struct ccr_timeline *tl, const stru
 		}
 		if (!rose || units < want || gpus < want_gpus || nodes < d->min_nodes)
 			continue;
-		slot->n = choose(s, d, able_at(s, tl, d, limit, cand, t, place));
+		slot->n = ccr__choose(s, q, ccr__able_at(s, tl, q, t, place));
 		if (slot->n) {
 			slot->start = t;
 			return 0;
@@ -505,95 +418,131 @@ static int sweep(struct ccr_search *s, const struct ccr_timeline *tl, const stru
 }
 
 int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
-			const struct ccr_demand *d, int64_t limit, const uint64_t *candidates,
-			int64_t from, int64_t until, const struct ccr_place_options *place,
-			struct ccr_slot *slot)
+			const struct ccr_query *q, int64_t from, int64_t until,
+			const struct ccr_place_options *place, struct ccr_slot *slot)
 {
-	uint32_t low = d->min_nodes ? d->min_nodes : 1;
-	int64_t t = CCR_FOREVER;
-	uint32_t each = d->units ? (d->units + low - 1) / low : 1;
-	int rc;
+	const struct ccr_demand *d = q->demand;
+	bool exact =
+	    ccr__plain(d) || (d->min_nodes <= 1 && d->max_nodes == 1 && !d->total[0].count);
+	int64_t t;
+	int rc = 0;
 
 	slot->start = CCR_FOREVER;
 	slot->n = 0;
 	slot->share = s->share;
 	if (from < tl->now)
 		from = tl->now;
-	if (!d->total[0].count && (!d->node_max_units || each <= d->node_max_units)) {
-		if (each < ccr_demand_node_min(d))
-			each = ccr_demand_node_min(d);
-		t = earliest_nodes(s, tl, d, each, limit, candidates, low, from, until);
-	}
-	/* With an even deal on the fewest nodes there is an upper bound; an uneven one may be
-	 * earlier. */
-	if (!plain(d) && !(low == 1 && d->max_nodes == 1 && t < until)) {
-		rc = gather(s, tl, d, limit, candidates, from, t < until ? t + 1 : until);
-		if (!rc)
-			rc = sweep(s, tl, d, limit, candidates, place, slot);
-		if (rc)
-			return rc;
-	} else if (t < until) {
-		slot->start = t;
-		slot->n = choose(s, d, able_at(s, tl, d, limit, candidates, t, place));
-	}
-	if (!slot->n) {
-		slot->start = CCR_FOREVER;
+	if (from >= until)
 		return 0;
+	t = even(s, tl, q, from, until);
+	if (exact) {
+		if (t < until)
+			slot->n = ccr__choose(s, q, ccr__able_at(s, tl, q, t, place));
+		slot->start = t;
+	} else {
+		/* An uneven deal may be earlier. */
+		if (t < until)
+			rc = sweep(s, tl, q, from, t + 1, place, slot);
+		if (!rc && !slot->n)
+			rc = sweep(s, tl, q, from, until, place, slot);
 	}
-	deal(s, tl, d, slot->n);
+	if (rc || !slot->n) {
+		slot->start = CCR_FOREVER;
+		slot->n = 0;
+		return rc;
+	}
+	ccr__deal(s, tl, d, slot->n);
 	return 0;
 }
 
-bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
-		   int64_t limit, const uint64_t *candidates, int64_t start, uint64_t *out)
+/* No required node is missing in the set. */
+static bool all_in(const struct ccr_query *q, const uint64_t *set, uint32_t n)
 {
-	uint32_t n, low = d->min_nodes ? d->min_nodes : 1;
+	for (size_t w = 0; q->required && w < CCR_WORDS(n); w++)
+		if (q->required[w] & ~set[w])
+			return false;
+	return true;
+}
+
+bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		   int64_t start, uint64_t *out)
+{
+	const struct ccr_demand *d = q->demand;
+	uint32_t n = 0, last = UINT32_MAX;
+	struct ccr_quick quick;
 
 	memset(out, 0, CCR_WORDS(tl->n) * sizeof(*out));
-	if (plain(d)) {
-		struct ccr_quick q;
-		uint32_t last = UINT32_MAX;
-
-		n = 0;
-		CCR_BITS_EACH(i, candidates, tl->n)
-		{
-			if (!tl->node[i].up)
-				continue;
-			ccr_timeline_quick(tl, i, d, 1, &q, &last);
-			if (start == tl->now && (q.never || !ccr_quick_fits(&q, &tl->track[i].now)))
-				continue;
-			if (ccr_timeline_next(tl, i, d, 1, &q, limit, start, start + 1) == start) {
-				ccr_bit_set(out, i);
-				n++;
-			}
-		}
-		return n >= low;
+	if (!ccr__plain(d)) {
+		n = ccr__able_at(s, tl, q, start, NULL);
+		for (uint32_t j = 0; j < n; j++)
+			ccr_bit_set(out, s->able[j].node);
+		return ccr__choose(s, q, n) > 0;
 	}
-	n = able_at(s, tl, d, limit, candidates, start, NULL);
-	for (uint32_t j = 0; j < n; j++)
-		ccr_bit_set(out, s->able[j].node);
-	return choose(s, d, n) > 0;
+	CCR_BITS_EACH(i, q->candidates, tl->n)
+	{
+		ccr_timeline_quick(tl, i, d, 1, &quick, &last);
+		if (ccr_timeline_closed(&tl->track[i], &quick, start + 1) || !tl->node[i].up)
+			continue;
+		if (ccr_timeline_next(tl, i, d, 1, &quick, q->limit, start, start + 1) == start) {
+			ccr_bit_set(out, i);
+			n++;
+		}
+	}
+	return n >= (d->min_nodes ? d->min_nodes : 1) && all_in(q, out, tl->n) &&
+	       (!d->max_nodes || count_required(q, tl->n) <= d->max_nodes);
 }
 
 bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
-			 const struct ccr_demand *d, const uint64_t *candidates)
+			 const struct ccr_query *q)
 {
-	uint32_t n = 0;
+	const struct ccr_demand *d = q->demand;
+	uint32_t n = 0, last = UINT32_MAX, most = 0, low = d->min_nodes ? d->min_nodes : 1;
+	bool any = !q->required && !d->total[0].count && (ccr__plain(d) || !d->max_nodes);
+	uint64_t units = 0;
 
-	CCR_BITS_EACH(i, candidates, tl->n)
+	CCR_BITS_EACH(i, q->candidates, tl->n)
 	{
-		struct able *a = &s->able[n];
+		struct ccr__able *a = &s->able[n];
 
-		a->units = ccr_demand_most(d, &tl->node[i], &tl->node[i].total);
-		if (!a->units)
+		if (tl->kind[i] != last)
+			most = ccr_demand_most(d, &tl->node[i], &tl->node[i].total);
+		last = tl->kind[i];
+		if (!most)
 			continue;
-		a->node = i;
-		a->score = (struct ccr_score){0};
+		*a = (struct ccr__able){
+		    .node = i, .units = most, .required = ccr__in(q->required, i)};
 		if (d->total[0].count)
-			gives(d, &tl->node[i], &tl->node[i].total, ccr_demand_node_min(d), a->gpus);
+			ccr__gives(d, &tl->node[i], &tl->node[i].total, ccr_demand_node_min(d),
+				   a->gpus);
 		n++;
-		if (plain(d) && n >= (d->min_nodes ? d->min_nodes : 1))
+		units += most;
+		if (any && n >= low && units >= ccr_demand_units(d))
 			return true;
 	}
-	return choose(s, d, n) > 0;
+	return ccr__choose(s, q, n) > 0;
+}
+
+bool ccr_search_covers(struct ccr_search *s, const struct ccr_timeline *tl,
+		       const struct ccr_query *q, const struct ccr_share *share, uint32_t n)
+{
+	const struct ccr_demand *d = q->demand;
+
+	if (n > s->n)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ccr_node *node = &tl->node[share[i].node];
+
+		if (!ccr_bit(q->candidates, share[i].node))
+			return false;
+		s->able[i] = (struct ccr__able){
+		    .node = share[i].node,
+		    .units = ccr_demand_most(d, node, &share[i].a),
+		    .required = ccr__in(q->required, share[i].node),
+		};
+		if (!s->able[i].units)
+			return false;
+		if (d->total[0].count)
+			ccr__gives(d, node, &share[i].a, ccr_demand_node_min(d), s->able[i].gpus);
+	}
+	return ccr__choose(s, q, n) == n;
 }

@@ -24,30 +24,42 @@ struct ccr_slot {
 	struct ccr_share *share;
 };
 
+/* What is looked for. Sets are those of bits.h; nothing is kept. */
+struct ccr_query {
+	const struct ccr_demand *demand;
+	int64_t limit;		    /* s; CCR_FOREVER: unlimited */
+	const uint64_t *candidates; /* NULL: all nodes */
+	const uint64_t *required;   /* candidates that must be among the nodes; NULL: none */
+};
+
 struct ccr_search; /* room to work in, for a number of nodes */
 
 int ccr_search_new(struct ccr_search **out, uint32_t nodes, struct ccr_error *err);
 void ccr_search_free(struct ccr_search *s);
 
 /*
- * The earliest start in [from, until) on the candidates (NULL: all), nodes that are not up left
- * out. Nodes that score best by placement are taken, then lower indices. 0 (also when there is no
- * start: slot->start tells) or CCR_ENOMEM.
+ * The earliest start in [from, until), nodes that are not up left out. Required nodes are taken,
+ * then those that score best by placement, then lower indices. 0 (also when there is no start:
+ * slot->start tells) or CCR_ENOMEM.
  */
 int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
-			const struct ccr_demand *d, int64_t limit, const uint64_t *candidates,
-			int64_t from, int64_t until, const struct ccr_place_options *place,
-			struct ccr_slot *slot);
+			const struct ccr_query *q, int64_t from, int64_t until,
+			const struct ccr_place_options *place, struct ccr_slot *slot);
 
 /*
- * Which nodes hold their part of the demand from `start` for `limit` seconds: sets bits in `out`
- * (may not be NULL, overwritten) and returns whether they are enough together.
+ * Which nodes hold their part of the demand from `start` for the limit: sets bits in `out` (may not
+ * be NULL, overwritten) and returns whether they are enough together.
  */
-bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
-		   int64_t limit, const uint64_t *candidates, int64_t start, uint64_t *out);
+bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		   int64_t start, uint64_t *out);
 
 /* Whether the candidates could hold the demand if nothing ran; nodes that are down count too. */
 bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
-			 const struct ccr_demand *d, const uint64_t *candidates);
+			 const struct ccr_query *q);
+
+/* Whether these shares, each of another node, hold the demand: candidates and required ones, too.
+ */
+bool ccr_search_covers(struct ccr_search *s, const struct ccr_timeline *tl,
+		       const struct ccr_query *q, const struct ccr_share *share, uint32_t n);
 
 #endif

@@ -9,7 +9,7 @@ static int check_node(const struct ccr_node *node, uint32_t i, struct ccr_error 
 	if (node->gpu_types > CCR_GPU_SLOTS)
 		return ccr_error_set(err, CCR_EINVAL, 0, "node %u has %u types of GPU, at most %d",
 				     i, node->gpu_types, CCR_GPU_SLOTS);
-	if (node->total.cpus < 0 || node->total.mem < 0)
+	if (node->total.cpus < 0 || node->total.mem < 0 || node->total.open < 0)
 		return ccr_error_set(err, CCR_EINVAL, 0, "node %u has negative CPUs or memory", i);
 	for (int a = 0; a < CCR_GPU_SLOTS; a++) {
 		if (node->total.gpus[a] < 0 || (a >= node->gpu_types && node->total.gpus[a]))
@@ -26,7 +26,8 @@ static int check_node(const struct ccr_node *node, uint32_t i, struct ccr_error 
 
 static bool same_amount(const struct ccr_amount *a, const struct ccr_amount *b)
 {
-	return a->mem == b->mem && a->cpus == b->cpus && !memcmp(a->gpus, b->gpus, sizeof(a->gpus));
+	return a->mem == b->mem && a->cpus == b->cpus && a->open == b->open &&
+	       !memcmp(a->gpus, b->gpus, sizeof(a->gpus));
 }
 
 /* Nodes of a cluster come in rows of equals. */
@@ -36,6 +37,7 @@ static void set_kinds(struct ccr_timeline *tl)
 		const struct ccr_node *a = &tl->node[i], *b = i ? &tl->node[i - 1] : a;
 		bool equal = i && same_amount(&a->total, &b->total) &&
 			     a->gpu_types == b->gpu_types && a->cpu_step == b->cpu_step &&
+			     a->kept == b->kept &&
 			     !memcmp(a->gpu_type, b->gpu_type, sizeof(a->gpu_type));
 
 		tl->kind[i] = equal ? tl->kind[i - 1] : i;
@@ -105,6 +107,7 @@ int ccr_timeline_set_nodes(struct ccr_timeline *tl, const struct ccr_node *nodes
 static void mirror(struct ccr_track *tr)
 {
 	tr->now = tr->step[0].free;
+	tr->next = tr->n > 1 ? tr->step[1].t : CCR_FOREVER;
 	tr->booked_now = tr->step[0].booked;
 }
 

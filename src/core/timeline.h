@@ -24,7 +24,9 @@ struct ccr_free_step {
 struct ccr_track {
 	struct ccr_free_step *step;
 	uint32_t n, cap;
-	struct ccr_amount now; /* a copy of the first step's, where many nodes are looked at */
+	/* Copies of the first steps' where many nodes are looked at: most need no more. */
+	struct ccr_amount now;
+	int64_t next; /* when the second begins, CCR_FOREVER without one */
 	int32_t booked_now;
 };
 
@@ -99,6 +101,16 @@ static inline void ccr_timeline_quick(const struct ccr_timeline *tl, uint32_t no
 		return;
 	ccr_quick_make(d, &tl->node[node], units, q);
 	*last = tl->kind[node];
+}
+
+/*
+ * Whether the node is of no use in [from, until), from >= now, without a look at its steps: it is
+ * too small now and stays so. False tells nothing.
+ */
+static inline bool ccr_timeline_closed(const struct ccr_track *tr, const struct ccr_quick *q,
+				       int64_t until)
+{
+	return q->never || (q->ok && tr->next >= until && !ccr_quick_fits(q, &tr->now));
 }
 
 /* t + limit, at most CCR_FOREVER. */

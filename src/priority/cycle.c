@@ -19,10 +19,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/remind.h"
 #include "priority/duties.h"
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
 #include "priority/fit.h"
+#include "priority/kept.h"
+#include "priority/lsf_arrays.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 
@@ -33,6 +36,7 @@ static struct {
 	pthread_cond_t wake;
 	bool stop;
 	bool now;		  /* a cycle at once: slurm.conf was read again */
+	bool soon;		  /* a cycle when the last is a second old: see ccr_cycle_soon() */
 	bool relearn;		  /* see ccr_cycle_reconfigure() */
 	struct ccr_settings next; /* where `now` is set */
 	time_t last;
@@ -40,9 +44,6 @@ static struct {
 
 /* The thread's own. */
 static struct ccr_settings settings;
-static job_record_t **jobs; /* those to be scored, while the job lock is held */
-static job_record_t **seen; /* all jobs of the last walk: addresses to fetch, never to look at */
-static size_t n_jobs, n_seen, room_jobs;
 static struct ccr_scored *said; /* what is logged afterwards, with DebugFlags=Priority */
 static size_t n_said;
 static struct ccr_arena arena;
@@ -58,53 +59,20 @@ static bool is_scored(const job_record_t *job)
 	       ((settings.flags & PRIORITY_FLAGS_CALCULATE_RUNNING) && IS_JOB_RUNNING(job));
 }
 
-/* Room for one job more in both lists; false: out of memory. */
-static bool more_room(void)
-{
-	size_t room = room_jobs * 2 + 1024;
-	job_record_t **a = realloc(jobs, room * sizeof(*a)), **b;
-
-	if (!a)
-		return false;
-	jobs = a;
-	b = realloc(seen, room * sizeof(*b));
-	if (!b)
-		return false;
-	memset(b + room_jobs, 0, (room - room_jobs) * sizeof(*b));
-	seen = b;
-	room_jobs = room;
-	return true;
-}
-
-#define LOOK_AHEAD 16
-
 struct collecting {
 	bool usage, scoring, failed;
 };
 
-/* Usage of those that run, a list of those that are to be scored, in one walk over the jobs. */
+/* Usage of those that run, and which are to be scored, in one walk over the jobs. */
 static int collect(void *x, void *arg)
 {
 	struct collecting *c = arg;
 	job_record_t *job = x;
 
-	if (n_seen == room_jobs && !more_room())
-		c->failed = true;
-	if (n_seen + LOOK_AHEAD < room_jobs) {
-		/* the job that was there last time; a wrong address costs nothing */
-		const job_record_t *then = seen[n_seen + LOOK_AHEAD];
-
-		__builtin_prefetch(&then->job_state);
-		__builtin_prefetch(&then->details);
-		__builtin_prefetch(&then->priority);
-	}
 	if (c->usage)
 		ccr_duties_usage_job(job);
-	if (n_seen == room_jobs)
-		return 0;
-	seen[n_seen++] = job;
-	if (c->scoring && is_scored(job))
-		jobs[n_jobs++] = job;
+	if (c->scoring && !ccr_kept_next(job, is_scored(job)))
+		c->failed = true;
 	return 0;
 }
 
@@ -146,42 +114,94 @@ static void fetch_parts(const job_record_t *job)
 	}
 }
 
-#define FETCH_AHEAD 12
-#define PARTS_AHEAD 6
+#define FETCH_AHEAD  12
+#define PARTS_AHEAD  6
+#define STORED_LATER 16
 
-static void score(struct ccr_engine *e, const struct ccr_sources *sources, unsigned *faults)
-{
-	bool incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0, failed = false;
-	static struct ccr_scored s; /* this thread's alone */
+struct scoring {
+	struct ccr_engine *engine;
+	const struct ccr_sources *sources;
 	struct ccr_score_rule rule;
+	unsigned *faults;
+	bool incr;
+	unsigned n_anew, n_same;   /* jobs, this time */
+	unsigned n_above, n_below; /* scores that a priority cannot hold */
+};
 
-	ccr_engine_rule(e, &settings, &rule);
+static void count_cut(struct scoring *c, bool cut, uint32_t priority)
+{
+	if (cut && priority == 1)
+		c->n_below++;
+	else if (cut)
+		c->n_above++;
+}
+
+/* A job of which nothing is known. False: out of memory. */
+static bool score_anew(struct scoring *c, struct ccr_kept_row *row)
+{
+	static struct ccr_scored s; /* this thread's alone */
+	job_record_t *job = row->job;
+	uint32_t priority;
+
+	c->n_anew++;
+	ccr_arena_clear(&arena);
+	if (!ccr_scored_gather(c->sources, job, &s, &arena))
+		return false;
+	ccr_scored_lsf(c->sources->lsf, &s, &arena, false);
+	ccr_scored_compute(c->engine->cycle, &c->rule, &settings, &s, &arena, c->faults);
+	priority = ccr_scored_store(c->sources, &s, &arena, job);
+	count_cut(c, s.score.cut, s.score.priority);
+	if (!c->incr || job->priority < priority)
+		job->priority = priority;
+	ccr_kept_note(c->sources, &s, &arena, row);
+	if (said)
+		said[n_said++] = s;
+	return true;
+}
+
+static bool is_new(const struct ccr_kept_row *row)
+{
+	return row->scored && !row->same;
+}
+
+/*
+ * All rows in their order: LSF's places depend on it. What there is to store of the jobs that are
+ * as they were waits for a while, so that their records are there when they are written to.
+ */
+static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
+{
+	struct ccr_kept_row *late[STORED_LATER];
+	size_t n_late = 0, n_stored = 0;
+	bool failed = false;
+
 	if (settings.debug)
-		said = calloc(n_jobs, sizeof(*said)); /* without memory nothing is logged */
-	for (size_t i = 0; i < n_jobs; i++) {
-		job_record_t *job = jobs[i];
-		uint32_t priority;
-
-		if (i + FETCH_AHEAD < n_jobs)
-			fetch(jobs[i + FETCH_AHEAD]);
-		if (i + PARTS_AHEAD < n_jobs)
-			fetch_parts(jobs[i + PARTS_AHEAD]);
-		ccr_arena_clear(&arena);
-		if (!ccr_scored_gather(sources, job, &s, &arena)) {
-			failed = true;
-			break;
+		said = calloc(n, sizeof(*said)); /* without memory nothing is logged */
+	for (size_t i = 0; i < n; i++) {
+		if (i + FETCH_AHEAD < n && is_new(&row[i + FETCH_AHEAD]))
+			fetch(row[i + FETCH_AHEAD].job);
+		if (i + PARTS_AHEAD < n && is_new(&row[i + PARTS_AHEAD]))
+			fetch_parts(row[i + PARTS_AHEAD].job);
+		if (i + PARTS_AHEAD < n && row[i + PARTS_AHEAD].slot)
+			ccr_kept_fetch_slots(&row[i + PARTS_AHEAD]);
+		if (!row[i].scored)
+			continue;
+		if (!row[i].same) {
+			failed = failed || !score_anew(c, &row[i]);
+			continue;
 		}
-		ccr_scored_lsf(sources->lsf, &s, &arena, false);
-		ccr_scored_compute(e->cycle, &rule, &settings, &s, &arena, faults);
-		priority = ccr_scored_store(sources, &s, &arena, job);
-		if (!incr || job->priority < priority)
-			job->priority = priority;
-		if (said)
-			said[n_said++] = s;
+		c->n_same++;
+		if (ccr_kept_score(c->sources, c->engine->cycle, &c->rule, &row[i], c->faults)) {
+			if (n_late - n_stored == STORED_LATER)
+				ccr_kept_store(late[n_stored++ % STORED_LATER]);
+			late[n_late++ % STORED_LATER] = &row[i];
+		}
+		count_cut(c, row[i].cut, row[i].priority);
 	}
+	while (n_stored < n_late)
+		ccr_kept_store(late[n_stored++ % STORED_LATER]);
 	if (failed)
 		error("priority/ccr: out of memory, not all jobs are scored this time");
-	if (n_jobs)
+	if (c->n_anew || c->n_same)
 		last_job_update = time(NULL);
 }
 
@@ -193,6 +213,22 @@ static void report(const unsigned *faults)
 			      "count 0 there",
 			      ccr_column_name(i), faults[i]);
 	}
+}
+
+/* Jobs whose order the policy does not decide any more. */
+static void report_cut(const struct scoring *c, time_t now)
+{
+	static struct ccr_remind above, below; /* this thread's alone */
+
+	if (ccr_remind(&above, c->n_above, now))
+		error("priority/ccr: %u of %u jobs score above %u, the largest priority that there "
+		      "is, and tie there: lower the PriorityWeights of slurm.conf or the "
+		      "policy's base",
+		      c->n_above, c->n_anew + c->n_same, UINT32_MAX);
+	if (ccr_remind(&below, c->n_below, now))
+		info("priority/ccr: warning: %u of %u jobs score below 1 and tie there: raise the "
+		     "policy's base",
+		     c->n_below, c->n_anew + c->n_same);
 }
 
 /* DebugFlags=Priority: afterwards, as writing a long log under the job lock stops the cluster. */
@@ -215,6 +251,13 @@ static void log_scores(void)
 	n_said = 0;
 }
 
+/* Where the order of jobs, the log or the number before counts, every job is looked at anew. */
+static bool may_keep(const struct ccr_engine *e)
+{
+	return !settings.debug && !(settings.flags & PRIORITY_FLAGS_INCR_ONLY) &&
+	       !ccr_engine_uses_lsf(e);
+}
+
 /* Usage up to now and the scores of all jobs, under one set of locks. */
 static void look(time_t now, bool scoring, struct ccr_standings **standings,
 		 struct ccr_lsf_table **lsf, unsigned *faults)
@@ -224,6 +267,12 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	struct ccr_engine *e = ccr_engine_now();
 	struct ccr_sources sources = {0};
 	struct collecting c = {.scoring = scoring};
+	struct scoring how = {.engine = e,
+			      .sources = &sources,
+			      .faults = faults,
+			      .incr = (settings.flags & PRIORITY_FLAGS_INCR_ONLY) != 0};
+	struct ccr_kept_row *rows = NULL;
+	size_t n_rows = 0;
 
 	lock_slurmctld(s);
 	if (!ccr_fit()) {
@@ -232,15 +281,23 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 	}
 	if (settings.has_site_plugin && scoring)
 		site_factor_g_update();
+	/* before the walk, which holds the list's lock; and the new records are scored with the
+	 * rest */
+	if (scoring && ccr_engine_uses_lsf(e))
+		(void)ccr_lsf_arrays_split(&e->config->lsf, now);
 	ccr_duties_lock();
+	ccr_facts_site(&sources.site, &settings, now);
+	if (!settings.debug) /* the log shows more than the policy asks for */
+		sources.site.policy = e->cycle;
 	if (ccr_duties_reset_due(now)) {
 		ccr_duties_reset(&settings);
 		ccr_owned_usage_reset(now);
 	}
-	n_jobs = n_seen = 0;
 	if (scoring) {
 		c.usage = ccr_duties_usage_begin(&settings, now);
+		ccr_kept_begin(&sources.site, e->serial, !weights_kept, may_keep(e));
 		list_for_each(job_list, collect, &c);
+		rows = ccr_kept_end(&n_rows);
 		ccr_duties_usage_end(&settings);
 		if (c.failed)
 			error("priority/ccr: out of memory, not all jobs are scored this time");
@@ -258,18 +315,20 @@ static void look(time_t now, bool scoring, struct ccr_standings **standings,
 			if (!*lsf)
 				error("priority/ccr: out of memory, LSF's terms count 0 this time");
 		}
-		ccr_facts_site(&sources.site, &settings, now);
-		if (!settings.debug) /* the log shows more than the policy asks for */
-			sources.site.policy = e->cycle;
 		sources.standings = *standings;
 		sources.lsf = *lsf;
 		sources.weights_kept = weights_kept;
 		weights_kept = true;
 		sources.groups_wanted = ccr_sources_want_groups(&sources.site);
-		score(e, &sources, faults);
+		ccr_engine_rule(e, &settings, &how.rule);
+		score(&how, rows, n_rows);
 	}
 	ccr_duties_unlock();
 	unlock_slurmctld(s);
+	if (scoring) {
+		debug("priority/ccr: %u jobs scored anew, %u as they were", how.n_anew, how.n_same);
+		report_cut(&how, now);
+	}
 }
 
 static void cycle(time_t now, bool scoring)
@@ -300,7 +359,7 @@ static bool take_orders(bool *relearn)
 	bool now = thread.now;
 
 	*relearn = thread.relearn;
-	thread.now = thread.relearn = false;
+	thread.now = thread.relearn = thread.soon = false;
 	if (now && thread.next.conf_path) {
 		ccr_settings_free(&settings);
 		settings = thread.next;
@@ -313,9 +372,10 @@ static bool take_orders(bool *relearn)
 /* Waits until `until`, an order or the end. */
 static void wait_until(time_t until)
 {
-	struct timespec at = {.tv_sec = until};
-
 	while (!thread.stop && !thread.now) {
+		time_t end = thread.soon && until > thread.last + 1 ? thread.last + 1 : until;
+		struct timespec at = {.tv_sec = end};
+
 		if (pthread_cond_timedwait(&thread.wake, &thread.lock, &at) == ETIMEDOUT)
 			break;
 	}
@@ -329,9 +389,9 @@ static void *run(void *unused)
 	pthread_mutex_lock(&thread.lock);
 	while (!thread.stop) {
 		time_t now = time(NULL);
-		bool relearn, ordered = take_orders(&relearn);
+		bool relearn, soon = thread.soon, ordered = take_orders(&relearn);
 		/* a clock that was set back must not silence the thread until it is caught up */
-		bool scoring = ordered || now >= due || due > now + (time_t)settings.period;
+		bool scoring = ordered || soon || now >= due || due > now + (time_t)settings.period;
 
 		pthread_mutex_unlock(&thread.lock);
 		if (ccr_fit_jobs()) {
@@ -384,10 +444,7 @@ void ccr_cycle_stop(void)
 	}
 	ccr_settings_free(&settings);
 	ccr_settings_free(&thread.next);
-	free(jobs);
-	free(seen);
-	jobs = seen = NULL;
-	n_jobs = n_seen = room_jobs = 0;
+	ccr_kept_free();
 	ccr_arena_free(&arena);
 }
 
@@ -404,6 +461,14 @@ void ccr_cycle_reconfigure(const struct ccr_settings *from, bool relearn)
 	thread.next = copy;
 	thread.now = true;
 	thread.relearn = thread.relearn || relearn;
+	pthread_cond_signal(&thread.wake);
+	pthread_mutex_unlock(&thread.lock);
+}
+
+void ccr_cycle_soon(void)
+{
+	pthread_mutex_lock(&thread.lock);
+	thread.soon = true;
 	pthread_cond_signal(&thread.wake);
 	pthread_mutex_unlock(&thread.lock);
 }

@@ -20,6 +20,12 @@ void ccr_cycle_stop(void);
  */
 void ccr_cycle_reconfigure(const struct ccr_settings *settings, bool relearn);
 
+/*
+ * A cycle within a second: a job array came, whose tasks are to be ranked one by one before its
+ * turn comes. Takes no lock of Slurm's.
+ */
+void ccr_cycle_soon(void);
+
 /* The last cycle's time: usage is counted up to here. 0 before the first. */
 time_t ccr_cycle_last(void);
 

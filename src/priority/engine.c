@@ -22,7 +22,8 @@ static struct ccr_engine *in_force;
 static struct stat good_file; /* the policy file, when it was last found good; st_ino 0: never */
 static char *seen;	      /* the text last looked at, accepted or not */
 static size_t seen_len;
-static char *complaint; /* what is wrong with the file now; NULL when it is in force */
+static unsigned n_built; /* policies so far */
+static char *complaint;	 /* what is wrong with the file now; NULL when it is in force */
 
 struct ccr_engine *ccr_engine_now(void)
 {
@@ -101,6 +102,7 @@ static int build(struct ccr_config *config, struct ccr_engine **out, struct ccr_
 	}
 	e->config = config;
 	e->whole = !config->exact_points;
+	e->serial = ++n_built;
 	ccr_config_policy_spec(config, &spec);
 	rc = ccr_policy_compile(&spec, &e->cycle, err);
 	if (!rc)

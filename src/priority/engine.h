@@ -24,6 +24,7 @@ struct ccr_engine {
 	struct ccr_policy *cycle; /* the decay thread's compilation */
 	struct ccr_policy *set;	  /* priority_p_set's, under the engine lock */
 	bool whole;		  /* see struct ccr_score_rule */
+	unsigned serial;	  /* another one for each policy */
 	/* of the last cycle, under the engine lock; either may be NULL */
 	struct ccr_standings *standings;
 	struct ccr_lsf_table *lsf;

@@ -75,15 +75,25 @@ static uint32_t cpus_for_size(const job_record_t *job)
 	return job->details->min_cpus;
 }
 
+void ccr_facts_waiting(const struct ccr_facts_site *site, const job_record_t *job, time_t accrue,
+		       double *var)
+{
+	double waited = 0;
+
+	if (accrue && site->now > accrue)
+		waited = (double)(site->now - accrue);
+	var[CCR_VAR_QUEUE_MINUTES] = waited / 60;
+	if (ccr_facts_wanted(site, CCR_VAR_ELIGIBLE_TIME))
+		var[CCR_VAR_ELIGIBLE_TIME] = ccr_eligible_jobs_seconds(job, site->now);
+	var[CCR_VAR_AGE_FACTOR] = ccr_mf_age(site->now, accrue, site->settings->max_age);
+}
+
 void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, double *var,
 		   struct ccr_score_extra *extra)
 {
 	const ccr_slurm_details_t *d = job->details;
-	double waited = 0;
 	uint64_t mem = 0;
 
-	if (d->accrue_time && site->now > d->accrue_time)
-		waited = (double)(site->now - d->accrue_time);
 	if (job->tres_req_cnt && job->tres_req_cnt[TRES_ARRAY_MEM] != NO_CONSUME_VAL64)
 		mem = job->tres_req_cnt[TRES_ARRAY_MEM];
 	var[CCR_VAR_NODES] = d->min_nodes;
@@ -95,11 +105,8 @@ void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, d
 	var[CCR_VAR_MEM] = 1024.0 * (double)mem;
 	var[CCR_VAR_NTASKS] = d->num_tasks && d->num_tasks != NO_VAL ? d->num_tasks : 1;
 	var[CCR_VAR_WALLTIME] = walltime(job);
-	var[CCR_VAR_QUEUE_MINUTES] = waited / 60;
-	if (ccr_facts_wanted(site, CCR_VAR_ELIGIBLE_TIME))
-		var[CCR_VAR_ELIGIBLE_TIME] = ccr_eligible_jobs_seconds(job, site->now);
+	ccr_facts_waiting(site, job, d->accrue_time, var);
 	var[CCR_VAR_JOB_PRIORITY] = -((double)d->nice - NICE_OFFSET);
-	var[CCR_VAR_AGE_FACTOR] = ccr_mf_age(site->now, d->accrue_time, site->settings->max_age);
 	extra->nice = (int64_t)d->nice - NICE_OFFSET;
 	extra->site = (int64_t)job->site_factor - NICE_OFFSET;
 }
@@ -156,9 +163,12 @@ void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *q
 
 void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job, double *var)
 {
-	slurmdb_assoc_rec_t *a = job->assoc_ptr;
-
 	ccr_facts_qos(site, ccr_slurm_job_qos(job), var);
+	ccr_facts_account(site, job->assoc_ptr, var);
+}
+
+void ccr_facts_account(const struct ccr_facts_site *site, slurmdb_assoc_rec_t *a, double *var)
+{
 	if (!a || !a->usage) {
 		var[CCR_VAR_ASSOC_FACTOR] = var[CCR_VAR_FS_FACTOR] = 0;
 		return;

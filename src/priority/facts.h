@@ -32,6 +32,10 @@ void ccr_facts_site(struct ccr_facts_site *site, const struct ccr_settings *sett
 void ccr_facts_job(const struct ccr_facts_site *site, const job_record_t *job, double *var,
 		   struct ccr_score_extra *extra);
 
+/* How long it has waited, by its accrue_time; the variables that time alone moves. Job R. */
+void ccr_facts_waiting(const struct ccr_facts_site *site, const job_record_t *job, time_t accrue,
+		       double *var);
+
 /* How large it is, in the partition that it is looked at in (may be NULL). Node R, part R. */
 void ccr_facts_size(const struct ccr_facts_site *site, const job_record_t *job,
 		    const part_record_t *part, double *var);
@@ -41,6 +45,9 @@ void ccr_facts_partition(const struct ccr_facts_site *site, const part_record_t 
 
 /* What its association and QOS say. assoc_mgr assoc R and qos R. */
 void ccr_facts_assoc(const struct ccr_facts_site *site, const job_record_t *job, double *var);
+
+/* What an association says; may be NULL. assoc_mgr assoc R. */
+void ccr_facts_account(const struct ccr_facts_site *site, slurmdb_assoc_rec_t *assoc, double *var);
 
 /* What a QOS says; qos may be NULL. assoc_mgr qos R. */
 void ccr_facts_qos(const struct ccr_facts_site *site, const slurmdb_qos_rec_t *qos, double *var);

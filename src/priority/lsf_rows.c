@@ -90,8 +90,7 @@ bool ccr_lsf_rows_joins(const job_record_t *job, time_t now)
 	       (d->begin_time || !d->dependency);
 }
 
-/* Could the job start, were there resources? Such jobs count. */
-static bool counts(const job_record_t *job, time_t now)
+bool ccr_lsf_rows_counts(const job_record_t *job, time_t now)
 {
 	if (!IS_JOB_PENDING(job) || !job->details || job->priority == 0)
 		return false;
@@ -131,7 +130,7 @@ static void add_waiting(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		return;
 	}
 	/* the same partition again, under another QOS */
-	for (size_t i = t->n_jobs; i && t->jobs[i - 1].id == job->job_id; i--) {
+	for (size_t i = t->n_jobs; i && t->jobs[i - 1].handle == job->job_id; i--) {
 		if (t->jobs[i - 1].standing == &pair->standing)
 			return;
 	}
@@ -146,8 +145,13 @@ static void add_waiting(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		t->jobs = more;
 		t->room = room;
 	}
-	t->jobs[t->n_jobs++] = (struct ccr_lsf_job){
-	    .standing = &pair->standing, .since = job->details->submit_time, .id = job->job_id};
+	/* An array's record of all further tasks has the task NO_VAL: it goes after the others. */
+	t->jobs[t->n_jobs++] =
+	    (struct ccr_lsf_job){.standing = &pair->standing,
+				 .since = job->details->submit_time,
+				 .id = job->array_job_id ? job->array_job_id : job->job_id,
+				 .task = job->array_task_id,
+				 .handle = job->job_id};
 	pair->pending++;
 }
 
@@ -160,7 +164,7 @@ static void add_job(struct ccr_lsf_table *t, job_record_t *job)
 			pair->standing.started++;
 		else
 			t->failed = true;
-	} else if (counts(job, t->now)) {
+	} else if (ccr_lsf_rows_counts(job, t->now)) {
 		ccr_slurm_each_slot(job, add_waiting, t);
 	}
 }
@@ -195,7 +199,7 @@ static bool rank(struct ccr_lsf_table *t)
 	for (size_t i = 0; i < t->n_jobs; i++) {
 		const struct ccr_lsf_job *j = &t->jobs[i];
 
-		if (!put_place(t, pair_with(j->standing), j->id, j->ahead))
+		if (!put_place(t, pair_with(j->standing), j->handle, j->ahead))
 			return false;
 	}
 	free(t->jobs);

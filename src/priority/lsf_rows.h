@@ -11,8 +11,8 @@
  * Made once a cycle, then in the engine's care: priority_p_set ranks a new job behind those that
  * are there.
  *
- * The pending tasks of a job array are one record and one job here, whose priority is that of its
- * next task.
+ * The pending tasks of a job array are one record, and so one job here, whose priority is that of
+ * its next task; lsf_arrays.h gives the next tasks records of their own.
  */
 #ifndef CCR_PRIORITY_LSF_ROWS_H
 #define CCR_PRIORITY_LSF_ROWS_H
@@ -53,6 +53,10 @@ struct ccr_lsf_pair *ccr_lsf_rows_pair(struct ccr_lsf_table *t, const job_record
  */
 struct ccr_lsf_place ccr_lsf_rows_place(struct ccr_lsf_table *t, struct ccr_lsf_pair *pair,
 					uint32_t job_id, bool join);
+
+/* Could the job start at `now`, were there resources? Such jobs count, others are behind them. Job
+ * R. */
+bool ccr_lsf_rows_counts(const job_record_t *job, time_t now);
 
 /* In priority_p_set: is that a job to be counted from now on? Job R. */
 bool ccr_lsf_rows_joins(const job_record_t *job, time_t now);

@@ -15,6 +15,7 @@
 #include "priority/eligible_jobs.h"
 #include "priority/engine.h"
 #include "priority/fit.h"
+#include "priority/kept.h"
 #include "priority/owned_usage.h"
 #include "priority/scored.h"
 #include "priority/sprio_list.h"
@@ -122,6 +123,7 @@ static uint32_t score_now(job_record_t *job)
 	struct ccr_scored scored = {0};
 	struct ccr_engine *e;
 	uint32_t priority = job->priority ? job->priority : 1;
+	bool joins = false;
 
 	assoc_mgr_lock(&a);
 	e = ccr_engine_lock();
@@ -133,8 +135,8 @@ static uint32_t score_now(job_record_t *job)
 		sources.lsf = e->lsf;
 	}
 	if (e && ccr_scored_gather(&sources, job, &scored, &set_arena)) {
-		ccr_scored_lsf(e->lsf, &scored, &set_arena,
-			       ccr_lsf_rows_joins(job, sources.site.now));
+		joins = e->lsf && ccr_lsf_rows_joins(job, sources.site.now);
+		ccr_scored_lsf(e->lsf, &scored, &set_arena, joins);
 		ccr_engine_rule(e, &settings, &rule);
 		ccr_scored_compute(e->set, &rule, &settings, &scored, &set_arena, faults);
 		priority = ccr_scored_store(&sources, &scored, &set_arena, job);
@@ -142,6 +144,8 @@ static uint32_t score_now(job_record_t *job)
 	}
 	ccr_engine_unlock();
 	assoc_mgr_unlock(&a);
+	if (joins && ccr_slurm_is_array_rest(job))
+		ccr_cycle_soon();
 	return priority;
 }
 
@@ -150,6 +154,7 @@ uint32_t priority_p_set(uint32_t last_prio, job_record_t *job)
 	(void)last_prio;
 	if (!in_daemon || !job || !ccr_fit_job(job))
 		return 1;
+	ccr_kept_touch(job->job_id);
 	site_factor_g_set(job);
 	if (job->direct_set_prio && job->priority > 0) {
 		ccr_slurm_factors_clear(job);

@@ -67,6 +67,30 @@ static void swap_slot(double *var, struct ccr_slot *slot)
 	}
 }
 
+void ccr_scored_qos_usage(const struct ccr_sources *sources, const slurmdb_qos_rec_t *qos,
+			  double *var)
+{
+	if (ccr_facts_wanted(&sources->site, CCR_VAR_QOS_USAGE))
+		var[CCR_VAR_QOS_USAGE] =
+		    ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
+}
+
+void ccr_scored_slot_facts(const struct ccr_sources *sources, struct ccr_slot *slot)
+{
+	const struct ccr_facts_site *site = &sources->site;
+	double var[CCR_VAR_COUNT];
+
+	if (slot->main)
+		return;
+	for (size_t i = 0; i < CCR_SLOT_VARS; i++)
+		var[slot_vars[i]] = 0;
+	ccr_facts_partition(site, slot->part, var);
+	ccr_facts_qos(site, slot->qos, var);
+	if (sources->groups_wanted)
+		ccr_scored_qos_usage(sources, slot->qos, var);
+	swap_slot(var, slot);
+}
+
 struct slots {
 	const struct ccr_sources *sources;
 	const slurmdb_qos_rec_t *qos; /* the job's own */
@@ -83,7 +107,6 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 {
 	struct slots *c = arg;
 	const struct ccr_facts_site *site = &c->sources->site;
-	double var[CCR_VAR_COUNT];
 	struct ccr_slot *slot;
 	size_t at;
 
@@ -101,19 +124,12 @@ static void gather_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 		c->tier = part->priority_tier;
 	}
 	slot = &c->arena->slot[at];
-	slot->lsf = NULL;
+	*slot = (struct ccr_slot){
+	    .part = part, .qos = qos, .main = part == job->part_ptr && qos == c->qos};
 	c->n++;
-	slot->main = part == job->part_ptr && qos == c->qos;
 	if (slot->main)
 		return;
-	for (size_t i = 0; i < CCR_SLOT_VARS; i++)
-		var[slot_vars[i]] = 0;
-	ccr_facts_partition(site, part, var);
-	ccr_facts_qos(site, qos, var);
-	if (c->sources->groups_wanted)
-		var[CCR_VAR_QOS_USAGE] =
-		    ccr_standings_qos(c->sources->standings, qos ? qos->name : NULL);
-	swap_slot(var, slot);
+	ccr_scored_slot_facts(c->sources, slot);
 	slot->tres = site->settings->tres.count
 			 ? ccr_tres_points(&site->settings->tres, job, part, NULL)
 			 : 0;
@@ -163,8 +179,7 @@ bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, str
 
 		ccr_facts_standing(ccr_standings_find(sources->standings, user, job->account),
 				   ccr_standings_owner(sources->standings, user), out->var);
-		out->var[CCR_VAR_QOS_USAGE] =
-		    ccr_standings_qos(sources->standings, qos ? qos->name : NULL);
+		ccr_scored_qos_usage(sources, qos, out->var);
 	}
 	out->lsf = sources->lsf ? ccr_lsf_rows_pair(sources->lsf, job, job->part_ptr) : NULL;
 	out->extra.tres = 0;
@@ -286,6 +301,24 @@ static void store_tres(const struct ccr_sources *sources, const struct ccr_score
 		memcpy(f->tres_weights, settings->weight_tres, n * sizeof(double));
 }
 
+void ccr_scored_columns(const double *points, unsigned columns, ccr_slurm_factors_t *to)
+{
+	if (columns & 1u << CCR_COL_AGE)
+		to->priority_age = points[CCR_COL_AGE];
+	if (columns & 1u << CCR_COL_ASSOC)
+		to->priority_assoc = points[CCR_COL_ASSOC];
+	if (columns & 1u << CCR_COL_FAIRSHARE)
+		to->priority_fs = points[CCR_COL_FAIRSHARE];
+	if (columns & 1u << CCR_COL_JOBSIZE)
+		to->priority_js = points[CCR_COL_JOBSIZE];
+	if (columns & 1u << CCR_COL_PARTITION)
+		to->priority_part = points[CCR_COL_PARTITION];
+	if (columns & 1u << CCR_COL_QOS)
+		to->priority_qos = points[CCR_COL_QOS];
+	if (columns & 1u << CCR_COL_SITE)
+		to->priority_site = (uint32_t)((int64_t)points[CCR_COL_SITE] + NICE_OFFSET);
+}
+
 uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_scored *s,
 			  const struct ccr_arena *arena, job_record_t *job)
 {
@@ -297,21 +330,15 @@ uint32_t ccr_scored_store(const struct ccr_sources *sources, const struct ccr_sc
 
 	if (!f)
 		f = job->prio_factors = xmalloc(sizeof(*f));
-	f->priority_age = p[CCR_COL_AGE];
-	f->priority_assoc = p[CCR_COL_ASSOC];
-	f->priority_js = p[CCR_COL_JOBSIZE];
-	f->priority_part = p[CCR_COL_PARTITION];
-	f->priority_qos = p[CCR_COL_QOS];
-	f->priority_site = (uint32_t)((int64_t)p[CCR_COL_SITE] + NICE_OFFSET);
+	ccr_scored_columns(p, ~0u, f);
 	f->nice = s->nice;
 	/*
 	 * slurmctld compares this field with the QOS's UsageThreshold: there it must be what
 	 * priority/multifactor would put there. sprio's list (sprio_list.c) gets the column of such
 	 * a job back as what is missing to its priority.
 	 */
-	f->priority_fs = s->threshold
-			     ? settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR]
-			     : p[CCR_COL_FAIRSHARE];
+	if (s->threshold)
+		f->priority_fs = settings->weight[CCR_COL_FAIRSHARE] * s->var[CCR_VAR_FS_FACTOR];
 	store_tres(sources, s, arena, f);
 	slots = ccr_slurm_slots(job, s->n_slots);
 	for (int i = 0; i < s->n_slots; i++) {

@@ -21,8 +21,11 @@ struct ccr_slot {
 	double var[CCR_SLOT_VARS]; /* see swap_slot() */
 	double tres;		   /* weighted sum in that partition */
 	struct ccr_lsf_pair *lsf;
+	const part_record_t *part; /* may be NULL */
+	const slurmdb_qos_rec_t *qos;
 	bool main; /* the pair that the job's own score is of */
 	uint32_t priority;
+	uint32_t stored; /* kept.c: what the record has */
 };
 
 struct ccr_scored {
@@ -70,6 +73,16 @@ bool ccr_sources_want_groups(const struct ccr_facts_site *site);
  */
 bool ccr_scored_gather(const struct ccr_sources *sources, job_record_t *job, struct ccr_scored *out,
 		       struct ccr_arena *arena);
+
+/* The variables of a slot that is not the main one. Locks: part R, assoc_mgr qos R. */
+void ccr_scored_slot_facts(const struct ccr_sources *sources, struct ccr_slot *slot);
+
+/* Puts the points of the columns whose bits are set into a record, but TRES. Job W. */
+void ccr_scored_columns(const double *points, unsigned columns, ccr_slurm_factors_t *to);
+
+/* CCR_VAR_QOS_USAGE, where anybody asks for it. */
+void ccr_scored_qos_usage(const struct ccr_sources *sources, const slurmdb_qos_rec_t *qos,
+			  double *var);
 
 /*
  * Fills in LSF's variables: between gathering and scoring. No lock but the table's. join: a job

@@ -8,11 +8,13 @@
 #include "core/policy.h"
 #include "core/score.h"
 #include "priority/tres_points.h"
+#include "slurm/compat_rows.h"
 
 struct context {
 	const struct ccr_sprio_rule *rule;
 	const ccr_slurm_request_t *request;
-	ccr_slurm_list_t *rows;
+	struct ccr_rows rows;
+	bool failed;
 	double *tres; /* room for one job's points in one partition */
 	uint32_t room;
 };
@@ -110,15 +112,15 @@ static void add_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *
 	if (!part || !ccr_slurm_request_wants(c->request, job, part))
 		return;
 	if (job->direct_set_prio || !job->prio_factors) {
-		ccr_slurm_rows_add(c->rows, job, part, qos, NULL);
+		c->failed = !ccr_rows_add(&c->rows, job, part, qos, NULL) || c->failed;
 		return;
 	}
-	f = *job->prio_factors; /* its arrays stay the job's: rows_add copies them */
+	f = *job->prio_factors; /* its arrays stay the job's: rows copy them */
 	if (has_threshold(job))
 		f.priority_fs = job->priority - rest(&f) - f.priority_part;
 	if (index >= 0)
 		fit_slot(c, job, part, qos, index, &f);
-	ccr_slurm_rows_add(c->rows, job, part, qos, &f);
+	c->failed = !ccr_rows_add(&c->rows, job, part, qos, &f) || c->failed;
 }
 
 static bool shown(const struct ccr_sprio_rule *s, const job_record_t *job, time_t now)
@@ -136,25 +138,79 @@ static bool shown(const struct ccr_sprio_rule *s, const job_record_t *job, time_
 	return eligible && eligible <= now;
 }
 
+/* Pending jobs, or whichever are shown, in the list's order. */
+struct shown_jobs {
+	const struct ccr_sprio_rule *rule;
+	time_t now;
+	job_record_t **job;
+	size_t n, room;
+};
+
+static int add_shown(void *x, void *arg)
+{
+	struct shown_jobs *all = arg;
+
+	if (all->n < all->room && shown(all->rule, x, all->now))
+		all->job[all->n++] = x;
+	return 0;
+}
+
+/* Asks for what a row is made of before it is its turn: jobs lie all over the memory. */
+static void fetch(const job_record_t *job)
+{
+	__builtin_prefetch(&job->job_id);
+	__builtin_prefetch(&job->prio_factors);
+	__builtin_prefetch(&job->tres_req_cnt);
+	__builtin_prefetch(&job->user_id);
+	__builtin_prefetch(&job->part_ptr);
+}
+
+static void fetch_parts(const job_record_t *job)
+{
+	if (job->prio_factors) {
+		__builtin_prefetch(&job->prio_factors->priority_age);
+		__builtin_prefetch(&job->prio_factors->priority_tres);
+	}
+	if (job->tres_req_cnt) {
+		__builtin_prefetch(job->tres_req_cnt);
+		__builtin_prefetch(job->tres_req_cnt + 8);
+	}
+	if (job->part_ptr_list) {
+		__builtin_prefetch(job->part_ptr_list);
+		__builtin_prefetch(ccr_slurm_slots_now(job));
+	}
+}
+
+#define FETCH_AHEAD 12
+#define PARTS_AHEAD 6
+
 ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
 				 const ccr_slurm_request_t *request, uid_t uid)
 {
 	struct context c = {.rule = rule, .request = request};
-	time_t now = time(NULL);
-	ccr_slurm_list_itr_t *it;
-	job_record_t *job;
+	struct shown_jobs all = {.rule = rule, .now = time(NULL)};
 
 	if (!job_list || !list_count(job_list))
 		return NULL;
-	c.rows = ccr_slurm_rows_create();
-	it = list_iterator_create(job_list);
-	while ((job = list_next(it))) {
-		if (shown(rule, job, now) && ccr_slurm_may_see(job, uid))
-			ccr_slurm_each_slot(job, add_slot, &c);
+	all.room = (size_t)list_count(job_list);
+	all.job = calloc(all.room, sizeof(*all.job));
+	if (!all.job) {
+		error("priority/ccr: out of memory, sprio is told of no job");
+		return NULL;
 	}
-	list_iterator_destroy(it);
+	list_for_each(job_list, add_shown, &all);
+	ccr_rows_begin(&c.rows);
+	for (size_t i = 0; i < all.n; i++) {
+		if (i + FETCH_AHEAD < all.n)
+			fetch(all.job[i + FETCH_AHEAD]);
+		if (i + PARTS_AHEAD < all.n)
+			fetch_parts(all.job[i + PARTS_AHEAD]);
+		if (ccr_slurm_may_see(all.job[i], uid))
+			ccr_slurm_each_slot(all.job[i], add_slot, &c);
+	}
+	free(all.job);
 	free(c.tres);
-	if (!list_count(c.rows))
-		FREE_NULL_LIST(c.rows);
-	return c.rows;
+	if (c.failed)
+		error("priority/ccr: out of memory, sprio is not told of all jobs");
+	return ccr_rows_end(&c.rows);
 }

@@ -73,9 +73,30 @@ static void print_columns(const struct check *c)
 	printf("TRES and NICE are as in priority/multifactor.\n\n");
 }
 
+/* Does Slurm have a database? */
+enum has_dbd { UNKNOWN, NO, YES };
+
+static enum has_dbd has_dbd(const struct check *c)
+{
+	const char *type;
+
+	if (!c->conf_path)
+		return UNKNOWN;
+	type = sim_cluster_setting(&c->slurm, "AccountingStorageType");
+	return type && strstr(type, "slurmdbd") ? YES : NO;
+}
+
 /* --- groups ----------------------------------------------------------------------------------- */
 
-static void print_target(const struct ccr_target *t, bool inherited)
+/* Where a group gets its target from when the file has none. */
+static const char *const no_target[] = {
+    [UNKNOWN] = "target from its account's shares in sacctmgr with a database, else none: its "
+		"fairshare term is 0 then",
+    [NO] = "no target: its fairshare term is 0",
+    [YES] = "target from its account's shares in sacctmgr, normalised, in percent",
+};
+
+static void print_target(const struct check *c, const struct ccr_target *t, bool inherited)
 {
 	static const char *const words[] = {
 	    [CCR_TARGET_NONE] = "",
@@ -87,7 +108,7 @@ static void print_target(const struct ccr_target *t, bool inherited)
 	};
 
 	if (t->kind == CCR_TARGET_NONE)
-		printf("no target: its fairshare term is 0, or goes by its shares in sacctmgr");
+		fputs(no_target[has_dbd(c)], stdout);
 	else
 		printf("target %.10g %%, %s%s", t->percent, words[t->kind],
 		       inherited ? " (from the default group)" : "");
@@ -112,18 +133,24 @@ static void print_groups(const struct check *c)
 
 		printf("group %s%s\n    ", one->name,
 		       one == g->fallback ? " (the default group)" : "");
-		print_target(&one->target, one->target_inherited);
+		print_target(c, &one->target, one->target_inherited);
 		printf("\n    financial factor %.10g: %s\n", one->financial, one->financial_words);
 		print_names("    also the accounts ", one->accounts, one->n_accounts);
 		print_names("    the users ", one->users, one->n_users);
 	}
-	if (g->fallback)
+	if (has_dbd(c) != NO && (g->count || !g->fallback))
+		printf(
+		    "A job whose account no group names goes by its nearest named ancestor%s.\n\n",
+		    g->fallback ? ", else the default group"
+		    : has_dbd(c) == YES
+			? ", else its own account's shares in sacctmgr"
+			: " and else by\nits own account's shares in sacctmgr, with a database; "
+			  "without one it has no group");
+	else if (g->fallback)
 		printf("A job whose account no group names belongs to %s.\n\n", g->fallback->name);
 	else
-		printf(
-		    "A job whose account no group names has no group: its target, usage and "
-		    "financial terms are 0\n(with a database: it goes by its account's shares in "
-		    "sacctmgr).\n\n");
+		printf("A job whose account no group names has no group: its target, usage and "
+		       "financial terms are 0.\n\n");
 }
 
 /* --- usage, backfill -------------------------------------------------------------------------- */
@@ -131,9 +158,7 @@ static void print_groups(const struct check *c)
 static void print_usage_source(const struct check *c)
 {
 	const struct ccr_config_usage *u = &c->config->usage;
-	const char *type =
-	    c->conf_path ? sim_cluster_setting(&c->slurm, "AccountingStorageType") : NULL;
-	bool dbd = type && strstr(type, "slurmdbd");
+	bool dbd = has_dbd(c) == YES;
 
 	if (u->source == CCR_SOURCE_LEDGER || u->model != CCR_USAGE_HALFLIFE)
 		printf("usage from slurm-ccr's own ledger");

@@ -62,6 +62,13 @@ static void want(struct ccr_want *list, int16_t type, uint64_t count)
 	}
 }
 
+/* By --ntasks-per-core=1, or by slurm.conf where the job does not say. */
+static bool one_task_a_core(const multi_core_data_t *m)
+{
+	return m->ntasks_per_core == 1 || ((slurm_conf.select_type_param & CR_ONE_TASK_PER_CORE) &&
+					   m->ntasks_per_core == INFINITE16);
+}
+
 /* CPUs, tasks and nodes. */
 static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, struct ccr_ask *ask)
 {
@@ -102,7 +109,7 @@ static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, stru
 		ask->need.node.cpus = (int32_t)least;
 	/* One thread a core: each task takes whole cores. */
 	if (c->threads > 1 && d->mc_ptr &&
-	    (d->mc_ptr->threads_per_core < c->threads || d->mc_ptr->ntasks_per_core == 1)) {
+	    (d->mc_ptr->threads_per_core < c->threads || one_task_a_core(d->mc_ptr))) {
 		ask->need.node.cpus *= (int32_t)c->threads;
 		ask->need.unit.cpus *= (int32_t)c->threads;
 		ask->exact = false;
@@ -204,6 +211,19 @@ static bool by_socket(const ccr_slurm_details_t *d)
 		      m->ntasks_per_board != NO_VAL16));
 }
 
+/* The partition gives out a part of a node's CPUs only, or a node to one user at a time. */
+static bool part_limits_nodes(const part_record_t *part)
+{
+	if (!part)
+		return false;
+#if CCR_SLURM_SOCKET_CAP
+	if (part->max_cpus_per_socket && part->max_cpus_per_socket != INFINITE)
+		return true;
+#endif
+	return (part->max_cpus_per_node && part->max_cpus_per_node != INFINITE) ||
+	       (part->flags & PART_FLAG_EXCLUSIVE_USER);
+}
+
 /* CPUs of the partition are given out more than once, or nodes as a whole. */
 static void read_sharing(const job_record_t *job, struct ccr_ask *ask)
 {
@@ -239,15 +259,21 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 			if (g->plugin_id == c->gpu && g->gres_data)
 				read_gpus(c, g->gres_data, ask);
 			else
-				ask->need.whole = true;
+				ask->need.whole = ask->floor.kept = true;
 		}
 		list_iterator_destroy(it);
 	}
 	read_sharing(job, ask);
+	ask->mixed = feature_counts(d);
 	if (d->contiguous || job->req_switch || (job->bit_flags & GRES_ENFORCE_BIND) ||
 	    job->license_list || (d->core_spec && d->core_spec != NO_VAL16) || by_socket(d) ||
-	    feature_counts(d))
+	    ask->mixed)
 		ask->need.whole = true;
 	if (ask->need.whole)
 		ask->exact = false;
+	ask->same = ask->exact;
+	if (part_limits_nodes(job->part_ptr)) {
+		ask->need.whole = true;
+		ask->exact = false;
+	}
 }

@@ -15,6 +15,8 @@ struct ccr_ask {
 	struct ccr_demand floor, need;
 	int64_t limit; /* s */
 	bool exact;    /* the floor says all that there is to say */
+	bool mixed;    /* so many nodes of one feature, so many of another */
+	bool same;     /* at least to tell that two requests of a partition are equal */
 };
 
 /* min_nodes and max_nodes as job_test got them. Job R. */

@@ -47,6 +47,7 @@ static bool ready(enum ccr_caller who)
 		G.in_cycle = true;
 		G.cycle = slurmctld_diag_stats.schedule_cycle_counter;
 		G.cycle_at = now;
+		G.seen_at = now;
 		G.listed = G.kinds = 0;
 		G.filled = 0;
 		G.has_masked = G.has_base = false;
@@ -63,6 +64,17 @@ static bool ready(enum ccr_caller who)
 	return true;
 }
 
+/* The nodes that the job names (-w) as a set; NULL if it names none. */
+static const uint64_t *required(const job_record_t *job)
+{
+	bitstr_t *req = job->details->req_node_bitmap;
+
+	if (!req || bit_size(req) != G.cluster.n || bit_ffs(req) < 0)
+		return NULL;
+	ccr_set_from_bits(G.required, req, G.cluster.n);
+	return G.required;
+}
+
 static struct ccr_plan_job plan_job(const job_record_t *job, uint16_t partition,
 				    const struct ccr_ask *ask)
 {
@@ -74,6 +86,7 @@ static struct ccr_plan_job plan_job(const job_record_t *job, uint16_t partition,
 	    .limit = ask->limit,
 	    .demand = &ask->floor,
 	    .candidates = G.candidates,
+	    .required = required(job),
 	};
 }
 
@@ -113,13 +126,11 @@ static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_
 	return SLURM_ERROR;
 }
 
-/* All required nodes (-w) are in the set. */
-static bool has_required(const job_record_t *job, const uint64_t *set)
+/* All required nodes are in the set. */
+static bool has_required(const struct ccr_plan_job *pj, const uint64_t *set)
 {
-	bitstr_t *req = job->details->req_node_bitmap;
-
-	for (int64_t i = req ? bit_ffs(req) : -1; i >= 0 && i < bit_size(req); i++)
-		if (bit_test(req, i) && (i >= G.cluster.n || !ccr_bit(set, (uint32_t)i)))
+	for (size_t w = 0; pj->required && w < CCR_WORDS(G.cluster.n); w++)
+		if (pj->required[w] & ~set[w])
 			return false;
 	return true;
 }
@@ -209,7 +220,7 @@ static enum ccr_verdict find_pick(struct ccr_slurm_test *t, const struct ccr_pla
 		}
 		narrow = false;
 		memcpy(G.attempt, G.fit, bytes);
-		if (ccr_bit_count(G.fit, G.cluster.n) < low || !has_required(t->job, G.fit))
+		if (ccr_bit_count(G.fit, G.cluster.n) < low || !has_required(pj, G.fit))
 			break;
 	}
 	v = blocked ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
@@ -220,7 +231,7 @@ static enum ccr_verdict find_pick(struct ccr_slurm_test *t, const struct ccr_pla
 			if (ccr_bit(G.candidates, own->share[i].node))
 				ccr_bit_set(G.attempt, own->share[i].node);
 		if (ccr_bit_count(G.attempt, G.cluster.n) == own->n &&
-		    has_required(t->job, G.attempt) &&
+		    has_required(pj, G.attempt) &&
 		    attempt(t, pj, G.attempt, memory, why) == CCR_START)
 			return CCR_START;
 	}
@@ -292,7 +303,8 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	/* The plan's clock stands since the cycle began; the job would end that much later. */
 	if (pj.limit < CCR_FOREVER)
 		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
-	low = !loose && below_all(&pj);
+	/* Named nodes are no part of what makes requests equal. */
+	low = !loose && !pj.required && below_all(&pj);
 	if (low && (a = ccr__answer_find(t, pj.demand, partition, G.candidates)) &&
 	    pj.limit >= a->limit) {
 		if (who == CCR_MAIN_CYCLE)
@@ -305,8 +317,6 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		v = CCR_START;
 	} else {
 		v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
-		if (v == CCR_START && !has_required(job, G.fit))
-			v = CCR_WAIT_BOOKING;
 	}
 	if (v == CCR_START) {
 		asked = true;
@@ -318,7 +328,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		return SLURM_SUCCESS;
 	}
 	/* What the stock plugin found may hang on more than the demand tells. */
-	if (low && (!asked || ask.exact))
+	if (low && (!asked || ask.same))
 		remember_refusal(a, t, &pj, v, &why);
 	if (who == CCR_MAIN_CYCLE)
 		ccr__list_refused(t, &ask, partition, v, &why, judged(job, &ask, loose));
@@ -351,10 +361,11 @@ static bool could_run(const struct ccr_slurm_test *t, const struct ccr_ask *ask)
 
 static int test_nodes(struct ccr_slurm_test *t, const struct ccr_ask *ask, uint16_t partition)
 {
+	bool known = ask->exact && !t->job->details->req_node_bitmap;
 	struct ccr__answer *a = NULL;
 	int rc;
 
-	if (ask->exact) {
+	if (known) {
 		a = ccr__answer_find(t, &ask->floor, partition, G.candidates);
 		if (a) {
 			if (a->rc == SLURM_SUCCESS)
@@ -368,7 +379,7 @@ static int test_nodes(struct ccr_slurm_test *t, const struct ccr_ask *ask, uint1
 	} else {
 		rc = ccr_inner_test(t);
 	}
-	if (ask->exact && (a = ccr__answer_add(t, &ask->floor, partition, G.candidates))) {
+	if (known && (a = ccr__answer_add(t, &ask->floor, partition, G.candidates))) {
 		a->rc = rc;
 		ccr_set_from_bits(a->result, t->nodes, G.cluster.n);
 	}
@@ -394,6 +405,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
 	    !job->priority || ccr__stuck(job->job_id) > 1)
 		return rc;
+	ccr__keep_own_nodes(job);
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
 		return rc;
@@ -402,10 +414,9 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
 	if (ccr__stuck(job->job_id))
 		ask.need.whole = true;
+	if (ask.mixed && !ccr__mixed(job, ask.limit, &ask.need))
+		return rc;
 	pj.demand = &ask.need;
-	if (job->details->req_node_bitmap &&
-	    (uint32_t)bit_set_count(job->details->req_node_bitmap) >= t->min_nodes)
-		ccr_set_from_bits(G.candidates, job->details->req_node_bitmap, G.cluster.n);
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;
 	book = ccr_plan_book(G.plan, &pj, &b, &err);
@@ -446,7 +457,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	pj = plan_job(job, partition, &ask);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
-	if (v != CCR_START || !has_required(job, G.fit)) {
+	if (v != CCR_START) {
 		/* sched/backfill may come before the main cycle: nobody passes this job here either
 		 */
 		if (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING)
@@ -499,6 +510,13 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		return ccr_inner_test(t);
 	}
 	look_back();
+	if (who != CCR_MAIN_CYCLE && !t->job->het_job_id && !t->job->resv_name &&
+	    ccr__unseen_above(t->job)) {
+		log_flag(BACKFILL, "slurm-ccr: %pJ waits for the main cycle: a job above is new",
+			 t->job);
+		pthread_mutex_unlock(&G.lock);
+		return SLURM_ERROR;
+	}
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

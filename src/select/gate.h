@@ -10,6 +10,7 @@
 #ifndef CCR_SELECT_GATE_H
 #define CCR_SELECT_GATE_H
 
+#include "core/booking_state.h"
 #include "core/gate.h"
 #include "select/asks.h"
 
@@ -52,5 +53,12 @@ struct ccr_notice {
 	const char *smaller; /* with what it could start now; "" where nothing is known */
 };
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
+
+/*
+ * The bookings for the state file, if they are not those of the last call. Node R. *list is handed
+ * to ccr_gate_write, which needs no lock.
+ */
+bool ccr_gate_snapshot(struct ccr_booking_saved **list, size_t *n);
+void ccr_gate_write(struct ccr_booking_saved *list, size_t n);
 
 #endif

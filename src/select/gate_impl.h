@@ -56,6 +56,12 @@ struct ccr__stuck {
 	uint32_t times;
 };
 
+/* The highest job of a partition that no main cycle has looked at; see unseen.c. */
+struct ccr__unseen {
+	bool any;
+	struct ccr_rank rank;
+};
+
 struct ccr__gate {
 	pthread_mutex_t lock;
 	atomic_bool on;	   /* in slurmctld, and the policy file does not say otherwise */
@@ -71,7 +77,14 @@ struct ccr__gate {
 	uint32_t cycle; /* schedule_cycle_counter of the cycle that the plan is of */
 	time_t cycle_at;
 	bool in_cycle;
-	uint64_t *candidates, *fit, *attempt, *bad;
+	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
+	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
+	int64_t looked_at;	    /* when ccr__unseen_above last had the counter of cycles, */
+	uint32_t looked_cycles;	    /* and that */
+	time_t unseen_at;	    /* when that was gathered, */
+	int unseen_jobs;	    /* of how many jobs, */
+	int64_t unseen_since;	    /* after which cycle */
+	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
@@ -93,6 +106,7 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
 	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
 	uint32_t filled;      /* fillers of this cycle */
 };
@@ -104,6 +118,15 @@ void ccr__gate_aside(const char *why);
 
 /* Loads the plan. cycle: a new one begins. False: stepped aside. */
 bool ccr__gate_load(bool cycle);
+
+/* Takes what advance reservations set aside out of the plan that is being loaded. */
+bool ccr__add_reservations(time_t now);
+
+/*
+ * Until when what a running job holds is not to be had: its end, or that of the reservation of
+ * parts of nodes in which it runs, to which it falls back.
+ */
+int64_t ccr__reserved_end(const job_record_t *job, int64_t end);
 
 /* The plan's number of a partition; -1 for one that is not known. */
 int ccr__gate_partition(const part_record_t *part);
@@ -125,6 +148,27 @@ void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask
 
 /* The job's reason is one under which it waits for resources and for nothing else. */
 bool ccr__waits_for_resources(const job_record_t *job);
+
+/*
+ * Outside the main cycle: whether a job that ranks above, in a partition that shares nodes, has
+ * come since the last one. Job R.
+ */
+bool ccr__unseen_above(const job_record_t *job);
+
+/* Puts the bookings of the state file into the new plan. False: out of memory. */
+bool ccr__restore_bookings(struct ccr_error *err);
+
+/*
+ * After a restart a node is unknown until it reports, and slurmctld offers it to nobody: what is
+ * booked there stays. Adds those nodes of the job's booking to the candidates.
+ */
+void ccr__keep_own_nodes(const job_record_t *job);
+
+/*
+ * For a job of features with counts: puts the nodes that it is planned on, each of which it needs,
+ * into the candidates, and what to book there into *d. False: it cannot be told.
+ */
+bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);

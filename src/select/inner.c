@@ -4,6 +4,7 @@
 #include "select/inner.h"
 
 #include <dlfcn.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define FILE_NAME "select_cons_tres.so"
@@ -126,6 +127,20 @@ static bool is_self(const char *file)
 	       !stat(file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Whether it is this plugin all the same: a copy, or another version of it. */
+static bool is_ours(const char *file)
+{
+	void *other = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+	const char *name = other ? dlsym(other, "plugin_name") : NULL;
+	bool ours = name && strstr(name, "slurm-ccr");
+
+	if (other)
+		dlclose(other);
+	if (ours)
+		info("select/cons_tres (slurm-ccr): %s is ours as well, and is passed over", file);
+	return ours;
+}
+
 /* The stock plugin in that folder, xmalloc'd; NULL if there is none but ourselves. */
 static char *in_folder(const char *dir, const char *below)
 {
@@ -133,7 +148,7 @@ static char *in_folder(const char *dir, const char *below)
 	struct stat st;
 
 	xstrfmtcat(file, "%s%s/" FILE_NAME, dir, below);
-	if (*dir && !stat(file, &st) && S_ISREG(st.st_mode) && !is_self(file))
+	if (*dir && !stat(file, &st) && S_ISREG(st.st_mode) && !is_self(file) && !is_ours(file))
 		return file;
 	xfree(file);
 	return NULL;
@@ -201,8 +216,11 @@ bool ccr_inner_open(void)
 		error("select/cons_tres (slurm-ccr): %s", dlerror());
 		return false;
 	}
-	if (!fits())
+	if (!fits()) {
+		dlclose(handle);
+		handle = NULL;
 		return false;
+	}
 #define LOOK_UP(type, name, params, args, none) *(void **)&inner_##name = symbol("select_p_" #name);
 	PASSED(LOOK_UP)
 	OWN(LOOK_UP)

@@ -60,6 +60,10 @@ void ccr_gate_configure(void)
 	G.config = config;
 	if (config)
 		use_config(&config->backfill);
+	if (G.on && !xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
+		error("select/cons_tres (slurm-ccr): bf_min_prio_reserve=4294967295 is not in "
+		      "SchedulerParameters: the main cycle stops at each partition's first "
+		      "blocked job, and only that one is booked");
 	if (G.plan && ccr_plan_set_options(G.plan, &G.opt, &err))
 		ccr__gate_aside(err.text);
 	pthread_mutex_unlock(&G.lock);
@@ -72,11 +76,13 @@ static void free_room(void)
 	free(G.fit);
 	free(G.attempt);
 	free(G.bad);
+	free(G.required);
 	free(G.base);
 	free(G.masked);
 	free(G.kind_set);
 	free(G.pick);
-	G.candidates = G.fit = G.attempt = G.bad = G.base = G.masked = G.kind_set = NULL;
+	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
+	    NULL;
 	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
@@ -94,8 +100,10 @@ void ccr_gate_end(void)
 	G.config = NULL;
 	free_room();
 	free(G.part);
+	free(G.unseen);
 	free(G.list);
 	G.part = NULL;
+	G.unseen = NULL;
 	G.list = NULL;
 	G.parts = G.listed = G.list_cap = 0;
 	G.on = false;
@@ -115,12 +123,13 @@ static bool make_plan(struct ccr_error *err)
 	G.fit = calloc(words, sizeof(uint64_t));
 	G.attempt = calloc(words, sizeof(uint64_t));
 	G.bad = calloc(words, sizeof(uint64_t));
+	G.required = calloc(words, sizeof(uint64_t));
 	G.base = calloc(words, sizeof(uint64_t));
 	G.masked = calloc(words, sizeof(uint64_t));
 	G.kind_set = calloc(CCR__KINDS * words, sizeof(uint64_t));
 	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
-	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.base || !G.masked || !G.pick ||
-	    !G.kind_set) {
+	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.required || !G.base ||
+	    !G.masked || !G.pick || !G.kind_set) {
 		ccr_error_nomem(err);
 		return false;
 	}
@@ -133,13 +142,19 @@ static bool set_partitions(struct ccr_error *err)
 	part_record_t *part;
 	uint32_t n = 0, count = (uint32_t)list_count(part_list);
 	part_record_t **table = calloc(count + 1, sizeof(*table));
+	struct ccr__unseen *unseen = calloc(count + 1, sizeof(*unseen));
 
-	if (!table) {
+	if (!table || !unseen) {
+		free(table);
+		free(unseen);
 		ccr_error_nomem(err);
 		return false;
 	}
 	free(G.part);
+	free(G.unseen);
 	G.part = table;
+	G.unseen = unseen;
+	G.unseen_at = 0;
 	it = list_iterator_create(part_list);
 	while ((part = list_next(it)) && n < count && n < UINT16_MAX) {
 		int depth = (int)G.opt.depth;
@@ -263,35 +278,10 @@ static bool add_running(void)
 			      job);
 			continue;
 		}
-		end = ccr_job_end(job, now);
+		end = ccr__reserved_end(job, ccr_job_end(job, now));
 		limit = ccr_job_limit(job);
 		for (int i = 0; i < n && ok; i++)
 			ok = !ccr_plan_running(G.plan, G.pick[i].node, &G.pick[i].a, end, limit);
-	}
-	list_iterator_destroy(it);
-	return ok;
-}
-
-/* Whole nodes that an advance reservation sets aside; jobs inside it are not planned here. */
-static bool add_reservations(void)
-{
-	ccr_slurm_list_itr_t *it;
-	slurmctld_resv_t *r;
-	time_t now = time(NULL);
-	bool ok = true;
-
-	if (!resv_list || !list_count(resv_list))
-		return true;
-	it = list_iterator_create(resv_list);
-	while (ok && (r = list_next(it))) {
-		if (!r->node_bitmap || r->end_time <= now ||
-		    (r->flags & (RESERVE_FLAG_TIME_FLOAT | RESERVE_FLAG_ANY_NODES)))
-			continue;
-		for (int64_t i = bit_ffs(r->node_bitmap);
-		     ok && i >= 0 && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
-			if (bit_test(r->node_bitmap, i))
-				ok = !ccr_plan_block(G.plan, (uint32_t)i, r->start_time,
-						     r->end_time);
 	}
 	list_iterator_destroy(it);
 	return ok;
@@ -301,22 +291,24 @@ bool ccr__gate_load(bool cycle)
 {
 	struct ccr_error err = {.text = "out of memory"};
 	uint32_t before = G.plan ? G.cluster.n : 0;
-	bool ok;
+	time_t now = time(NULL);
+	bool ok, made;
 
 	if (!ccr_cluster_read(&G.cluster)) {
 		ccr__gate_aside(
 		    "the nodes or their GPUs cannot be read (more than 8 types on one?)");
 		return false;
 	}
-	if (!G.plan || before != G.cluster.n)
+	made = !G.plan || before != G.cluster.n;
+	if (made)
 		ok = make_plan(&err);
 	else
 		ok = !ccr_plan_set_nodes(G.plan, G.cluster.node, &err);
-	ok = ok && set_partitions(&err);
+	ok = ok && set_partitions(&err) && (!made || ccr__restore_bookings(&err));
 	if (ok) {
 		review();
-		ccr_plan_begin(G.plan, time(NULL), cycle);
-		ok = add_running() && add_reservations() && !ccr_plan_ready(G.plan, &err);
+		ccr_plan_begin(G.plan, now, cycle);
+		ok = add_running() && ccr__add_reservations(now) && !ccr_plan_ready(G.plan, &err);
 	}
 	ccr__answers_forget();
 	G.passed = G.refused = NULL;

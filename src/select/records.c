@@ -67,6 +67,52 @@ static bool add_type(struct ccr_cluster *c, struct ccr_node *n, uint32_t type_id
 	return true;
 }
 
+/* Cores that no GPU keeps for its jobs (RestrictedCoresPerGPU); NULL: none is kept. */
+static bitstr_t *open_cores(const node_record_t *r)
+{
+#if CCR_SLURM_KEPT_CORES
+	return r->res_cores_per_gpu ? r->gpu_spec_bitmap : NULL;
+#else
+	(void)r;
+	return NULL;
+#endif
+}
+
+/* How many cores of [from, to) of a bitmap no GPU of the node keeps. */
+static int32_t count_open(const node_record_t *r, bitstr_t *cores, uint32_t from, uint32_t to)
+{
+	bitstr_t *open = open_cores(r);
+	int32_t n = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		if (bit_test(cores, i) && i - from < (uint32_t)bit_size(open) &&
+		    bit_test(open, i - from))
+			n++;
+	return n;
+}
+
+/* CPUs that are kept for each GPU, and how many of the node's are not. */
+static void read_kept(struct ccr_node *n, const node_record_t *r)
+{
+#if CCR_SLURM_KEPT_CORES
+	bitstr_t *open = open_cores(r);
+	int32_t cores;
+
+	if (!open)
+		return;
+	cores = r->node_spec_bitmap && bit_size(r->node_spec_bitmap) == bit_size(open)
+		    ? bit_overlap(open, r->node_spec_bitmap)
+		    : bit_set_count(open);
+	n->kept = (uint16_t)(r->res_cores_per_gpu * n->cpu_step);
+	n->total.open = cores * n->cpu_step;
+	if (n->total.open > n->total.cpus)
+		n->total.open = n->total.cpus;
+#else
+	(void)n;
+	(void)r;
+#endif
+}
+
 static bool read_node(struct ccr_cluster *c, struct ccr_node *n, const node_record_t *r)
 {
 	gres_node_state_t *g = node_gpus(c, r);
@@ -80,6 +126,7 @@ static bool read_node(struct ccr_cluster *c, struct ccr_node *n, const node_reco
 	if (c->memory && r->real_memory > r->mem_spec_limit)
 		n->total.mem = (int64_t)(r->real_memory - r->mem_spec_limit);
 	n->weight = r->config_ptr ? r->config_ptr->weight : 0;
+	read_kept(n, r);
 	if (!g || g->no_consume)
 		return true;
 	for (int i = 0; i < g->type_cnt; i++) {
@@ -159,11 +206,13 @@ static void add_gpus(const struct ccr_cluster *c, uint32_t node, const gres_node
 		a->gpus[best] = (int16_t)(a->gpus[best] + (int16_t)count);
 }
 
-/* Adds the GPUs of all of a job's requests on one node, by its index in the job or the cluster. */
-static void job_gpus(const struct ccr_cluster *c, const job_record_t *job, bool picked,
-		     uint32_t node, uint32_t in_job, struct ccr_amount *a)
+/*
+ * Adds the GPUs of all requests of a list on one node: of a pick, which counts the cluster's nodes,
+ * or of an allocation, which counts its own.
+ */
+static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool picked,
+		      uint32_t node, uint32_t in_job, struct ccr_amount *a)
 {
-	ccr_slurm_list_t *list = picked ? job->gres_list_req : job->gres_list_alloc;
 	gres_node_state_t *ns;
 	ccr_slurm_list_itr_t *it;
 	gres_state_t *g;
@@ -222,9 +271,13 @@ int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool pi
 		if (r->core_bitmap && cores && core + cores <= (uint32_t)bit_size(r->core_bitmap))
 			given = (uint32_t)bit_set_count_range(r->core_bitmap, (int)core,
 							      (int)(core + cores));
-		core += cores;
 		s = &out[n];
 		memset(s, 0, sizeof(*s));
+		if (given && c->node[i].kept)
+			s->a.open = count_open(node_record_table_ptr[i], r->core_bitmap, core,
+					       core + cores) *
+				    c->node[i].cpu_step;
+		core += cores;
 		s->node = (uint32_t)i;
 		s->a.cpus = (int32_t)(given * c->node[i].cpu_step);
 		if (s->a.cpus < r->cpus[n])
@@ -233,8 +286,33 @@ int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool pi
 			s->a.cpus = c->node[i].total.cpus;
 		if (c->memory && r->memory_allocated)
 			s->a.mem = (int64_t)r->memory_allocated[n];
-		job_gpus(c, job, picked, s->node, n, &s->a);
+		list_gpus(c, picked ? job->gres_list_req : job->gres_list_alloc, picked, s->node, n,
+			  &s->a);
 		n++;
 	}
 	return (int)n;
+}
+
+bool ccr_resv_partial(const slurmctld_resv_t *r)
+{
+	return r->core_bitmap && !(r->ctld_flags & RESV_CTLD_FULL_NODE);
+}
+
+void ccr_resv_amount(const struct ccr_cluster *c, const slurmctld_resv_t *r, uint32_t node,
+		     struct ccr_amount *a)
+{
+	uint32_t from = cr_get_coremap_offset(node), to = cr_get_coremap_offset(node + 1);
+
+	memset(a, 0, sizeof(*a));
+	if (to > (uint32_t)bit_size(r->core_bitmap) || from > to) {
+		*a = c->node[node].total;
+		return;
+	}
+	a->cpus = bit_set_count_range(r->core_bitmap, (int)from, (int)to) * c->node[node].cpu_step;
+	if (c->node[node].kept)
+		a->open = count_open(node_record_table_ptr[node], r->core_bitmap, from, to) *
+			  c->node[node].cpu_step;
+#if CCR_SLURM_RESV_GRES
+	list_gpus(c, r->gres_list_alloc, false, node, node, a);
+#endif
 }

@@ -41,4 +41,9 @@ bool ccr_node_usable(const node_record_t *node);
 int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool picked,
 		   struct ccr_share *out, uint32_t room);
 
+/* Whether a reservation sets aside parts of its nodes (CoreCnt=, TRES=); then what of one node. */
+bool ccr_resv_partial(const slurmctld_resv_t *r);
+void ccr_resv_amount(const struct ccr_cluster *c, const slurmctld_resv_t *r, uint32_t node,
+		     struct ccr_amount *a);
+
 #endif

@@ -7,6 +7,8 @@
 
 #include "select/gate.h"
 
+#define LOOK 2 /* s between looks at whether what was told still stands */
+
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -141,10 +143,14 @@ static void tell(const struct ccr_notice *n, void *data)
 static void tell_all(struct told *told)
 {
 	slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
+	struct ccr_booking_saved *list;
 	struct told now = {0};
+	bool changed;
+	size_t n;
 
 	lock_slurmctld(locks);
 	ccr_gate_notices(tell, &now);
+	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);
 
@@ -156,8 +162,48 @@ static void tell_all(struct told *told)
 	if (now.n || told->n)
 		last_job_update = time(NULL);
 	unlock_slurmctld(locks);
+	if (changed)
+		ccr_gate_write(list, n);
 	free(told->job);
 	*told = now;
+}
+
+/*
+ * sched/backfill wipes the start times of all pending jobs when it begins; where it then asks the
+ * plugin nothing, nobody would write them again before the next main cycle.
+ */
+static bool wiped(const struct told *told)
+{
+	slurmctld_lock_t locks = {.job = READ_LOCK};
+	bool found = false;
+
+	lock_slurmctld(locks);
+	for (uint32_t i = 0; i < told->n && !found; i++) {
+		const job_record_t *job = find_job_record(told->job[i]);
+
+		found = job && IS_JOB_PENDING(job) && job->priority &&
+			(!job->start_time || !job->sched_nodes);
+	}
+	unlock_slurmctld(locks);
+	return found;
+}
+
+/* Waits for work, or a moment; false: to stop. The lock is held. */
+static bool await(const struct told *told)
+{
+	struct timespec until;
+	bool again;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LOOK;
+	if (!R.work && !R.stop && pthread_cond_timedwait(&R.wake, &R.lock, &until) == ETIMEDOUT &&
+	    told->n) {
+		pthread_mutex_unlock(&R.lock);
+		again = wiped(told);
+		pthread_mutex_lock(&R.lock);
+		R.work = R.work || again;
+	}
+	return !R.stop;
 }
 
 static void *reporter(void *arg)
@@ -166,11 +212,9 @@ static void *reporter(void *arg)
 
 	(void)arg;
 	pthread_mutex_lock(&R.lock);
-	while (!R.stop) {
-		if (!R.work) {
-			pthread_cond_wait(&R.wake, &R.lock);
+	while (await(&told)) {
+		if (!R.work)
 			continue;
-		}
 		R.work = false;
 		pthread_mutex_unlock(&R.lock);
 		/* Waits for the cycle's own lock, so it finds the cycle's end. */

@@ -48,6 +48,7 @@
 #define CCR_SLURM_SITE_RECONFIG       (!CCR_SLURM_AT_LEAST(24, 5, 0)) /* site_factor_g_reconfig exists */
 #define CCR_SLURM_QOS_LIST            CCR_SLURM_AT_LEAST(24, 11, 0)  /* a job can name several QOS: job->qos_list */
 #define CCR_SLURM_PARTS_SORTED        CCR_SLURM_AT_LEAST(24, 11, 0)  /* slurmctld keeps job->part_ptr_list sorted */
+#define CCR_SLURM_SPLIT_ADDS          CCR_SLURM_AT_LEAST(24, 11, 0)  /* job_array_split(.., list_add), job_state_set */
 #define CCR_SLURM_STATE_SAVE_H        CCR_SLURM_AT_LEAST(24, 11, 0)  /* lock_state_files: src/common/state_save.h; before
                                                                         src/slurmctld/locks.h */
 #define CCR_SLURM_PRIO_MULT           ((CCR_SLURM_AT_LEAST(24, 11, 7) && !CCR_SLURM_AT_LEAST(25, 5, 0)) || \

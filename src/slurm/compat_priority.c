@@ -37,6 +37,38 @@ slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job)
 	return list ? list_peek(list) : job->qos_ptr;
 }
 
+bool ccr_slurm_is_array_rest(const job_record_t *job)
+{
+	return IS_JOB_PENDING(job) && job->array_task_id == NO_VAL && job->array_recs &&
+	       job->array_recs->task_id_bitmap && job->array_recs->task_cnt > 1;
+}
+
+job_record_t *ccr_slurm_array_split(job_record_t *job)
+{
+	int task = ccr_slurm_is_array_rest(job) ? bit_ffs(job->array_recs->task_id_bitmap) : -1;
+	job_record_t *rest;
+
+	if (task < 0)
+		return NULL;
+	job->array_task_id = (uint32_t)task;
+#if CCR_SLURM_SPLIT_ADDS
+	rest = job_array_split(job, true);
+#else
+	rest = job_array_split(job);
+#endif
+	if (!rest) {
+		job->array_task_id = NO_VAL;
+		return NULL;
+	}
+#if CCR_SLURM_SPLIT_ADDS
+	job_state_set(rest, JOB_PENDING);
+#else
+	rest->job_state = JOB_PENDING;
+#endif
+	rest->start_time = 0;
+	return rest;
+}
+
 /* --- the priorities of a job with several partitions or QOS ----------------------------------- */
 
 /* Where the array of a job sits; NULL while there is none and none is to be made. */
@@ -147,8 +179,8 @@ const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count)
 }
 
 /*
- * The pairs are visited with iterators and not with list_for_each: that holds the list's lock over
- * the call, and a caller's function that so much as peeks into the list would end the daemon.
+ * No list_for_each around the caller's function: that holds the list's lock over the call, and a
+ * function that so much as peeks into the list would end the daemon.
  */
 static void each_qos(job_record_t *job, part_record_t *part, int *index, ccr_slurm_slot_fn fn,
 		     void *arg)
@@ -167,18 +199,44 @@ static void each_qos(job_record_t *job, part_record_t *part, int *index, ccr_slu
 	list_iterator_destroy(it);
 }
 
+/* The partitions of a job, in the list's order. */
+struct parts {
+	part_record_t *part[32];
+	int n, room;
+};
+
+static int add_part(void *x, void *arg)
+{
+	struct parts *p = arg;
+
+	if (p->n < p->room)
+		p->part[p->n] = x;
+	p->n++;
+	return 0;
+}
+
 void ccr_slurm_each_slot(job_record_t *job, ccr_slurm_slot_fn fn, void *arg)
 {
+	struct parts parts;
 	ccr_slurm_list_itr_t *it;
 	part_record_t *part;
 	int index = 0;
 
-	if (!ccr_slurm_slot_count(job)) {
+	parts.n = 0;
+	parts.room = sizeof(parts.part) / sizeof(parts.part[0]);
+	if (job->part_ptr_list)
+		list_for_each(job->part_ptr_list, add_part, &parts);
+	if (!parts.n && !qos_list_of(job)) {
 		fn(job, job->part_ptr, job->qos_ptr, -1, arg);
 		return;
 	}
-	if (!job->part_ptr_list || list_count(job->part_ptr_list) <= 0) {
+	if (!parts.n) {
 		each_qos(job, job->part_ptr, &index, fn, arg);
+		return;
+	}
+	if (parts.n <= parts.room) {
+		for (int i = 0; i < parts.n; i++)
+			each_qos(job, parts.part[i], &index, fn, arg);
 		return;
 	}
 	it = list_iterator_create(job->part_ptr_list);
@@ -274,104 +332,6 @@ bool ccr_slurm_may_see(const job_record_t *job, uid_t uid)
 	if (slurm_mcs_get_privatedata())
 		return !mcs_g_check_mcs_label(uid, job->mcs_label, false);
 	return coordinates(job, uid);
-}
-
-/*
- * A row, with all that it points to, is one block of memory: a long queue is a long list, and five
- * allocations a row are a third of what sprio costs slurmctld. Slurm frees nothing of a row but
- * through the list.
- */
-static void free_row(void *p)
-{
-	xfree(p);
-}
-
-ccr_slurm_list_t *ccr_slurm_rows_create(void)
-{
-	return list_create(free_row);
-}
-
-struct block {
-	priority_factors_object_t row; /* first: the list's element */
-#if CCR_SLURM_FACTORS_SPLIT
-	ccr_slurm_factors_t factors;
-#endif
-	double numbers[];
-};
-
-static size_t room_of(const char *s)
-{
-	return s ? strlen(s) + 1 : 0;
-}
-
-/* Copies s to *at, which moves behind it; NULL stays NULL. */
-static char *put_text(char **at, const char *s)
-{
-	size_t n = room_of(s);
-	char *to = *at;
-
-	if (!n)
-		return NULL;
-	memcpy(to, s, n);
-	*at += n;
-	return to;
-}
-
-static double *put_numbers(double **at, const double *from, uint32_t n)
-{
-	double *to = *at;
-
-	if (!from || !n)
-		return NULL;
-	memcpy(to, from, n * sizeof(*to));
-	*at += n;
-	return to;
-}
-
-void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
-			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors)
-{
-	bool by_hand = job->direct_set_prio || !factors;
-	const char *partition = part ? part->name : job->partition;
-	uint32_t n = by_hand ? 0 : factors->tres_cnt;
-	ccr_slurm_factors_t *to;
-	struct block *b;
-	double *number;
-	char *text;
-
-	if (by_hand && !job->priority)
-		return;
-	b = xmalloc(sizeof(*b) + 2 * n * sizeof(double) + room_of(partition) +
-		    room_of(job->account) + room_of(qos ? qos->name : NULL));
-	number = b->numbers;
-	text = (char *)(b->numbers + 2 * n);
-	if (by_hand) {
-		b->row.direct_prio = job->priority;
-	} else {
-#if CCR_SLURM_FACTORS_SPLIT
-		to = b->row.prio_factors = &b->factors;
-#else
-		to = &b->row;
-#endif
-		*to = *factors;
-		to->priority_tres = put_numbers(&number, factors->priority_tres, n);
-		to->tres_weights = put_numbers(&number, factors->tres_weights, n);
-		to->tres_names = NULL; /* slurmctld packs its own */
-	}
-#if CCR_SLURM_ROW_STEP_ID
-	b->row.step_id = job->step_id;
-#else
-	b->row.job_id = job->job_id;
-#endif
-	b->row.user_id = job->user_id;
-	b->row.partition = put_text(&text, partition);
-#if CCR_SLURM_FACTORS_SPLIT
-	b->row.account = put_text(&text, job->account);
-	b->row.qos = put_text(&text, qos ? qos->name : NULL);
-#else
-	(void)qos;
-#endif
-	list_append(rows, b);
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@
 #pragma weak acct_policy_get_user_used_limits
 #pragma weak mcs_g_check_mcs_label
 #pragma weak slurm_mcs_get_privatedata
+#pragma weak job_array_split
 #pragma weak priority_sort_part_tier
 #if CCR_SLURM_PRIO_NAMES
 #pragma weak part_list_to_xstr
@@ -113,6 +114,16 @@ static inline void ccr_slurm_factors_clear(job_record_t *job)
  */
 slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job);
 
+/* Does the record stand for more than one pending task of a job array? Job R. */
+bool ccr_slurm_is_array_rest(const job_record_t *job);
+
+/*
+ * Gives the next task of such a record a record of its own, as slurmctld does when the task starts.
+ * The old record becomes the task's; returned is a new one for the rest, or NULL where slurmctld
+ * has no room for another. Appends to job_list: never inside list_for_each. Job W.
+ */
+job_record_t *ccr_slurm_array_split(job_record_t *job);
+
 /* --- the priorities of a job with several partitions or QOS ----------------------------------- */
 
 /*
@@ -134,6 +145,29 @@ uint32_t *ccr_slurm_slots(job_record_t *job, int n);
 
 /* The array as it is, for reading; NULL with *count 0 where there is none. Job R. */
 const uint32_t *ccr_slurm_slots_peek(const job_record_t *job, int *count);
+
+/* What tells one array from another that took its place: an address, never to look at. Job R. */
+static inline const void *ccr_slurm_slots_now(const job_record_t *job)
+{
+#if !CCR_SLURM_PRIO_NAMES
+	return job->priority_array;
+#elif CCR_SLURM_PRIO_MULT
+	return job->prio_mult;
+#else
+	return job->part_prio;
+#endif
+}
+
+/* Did the job name several QOS? */
+static inline bool ccr_slurm_names_qos(const job_record_t *job)
+{
+#if CCR_SLURM_QOS_LIST
+	return job->qos_list != NULL;
+#else
+	(void)job;
+	return false;
+#endif
+}
 
 /* part and qos of pair `index`; qos is job->qos_ptr (may be NULL) where the job names one QOS. */
 typedef void (*ccr_slurm_slot_fn)(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *qos,
@@ -161,17 +195,6 @@ bool ccr_slurm_request_wants(const ccr_slurm_request_t *request, const job_recor
 
 /* May uid see the job, by PrivateData, operators, coordinators and MCS? Job R. */
 bool ccr_slurm_may_see(const job_record_t *job, uid_t uid);
-
-/* An empty list of rows that owns what it holds: what get_priority_factors_list returns. */
-ccr_slurm_list_t *ccr_slurm_rows_create(void);
-
-/*
- * Appends a copy: the job in that partition under that QOS (NULL: none) with those factors. A job
- * whose priority was set by hand, or one without factors, gets its priority alone; a held one
- * among these (priority 0) gets no row, as slurmctld cannot send it.
- */
-void ccr_slurm_rows_add(ccr_slurm_list_t *rows, const job_record_t *job, const part_record_t *part,
-			const slurmdb_qos_rec_t *qos, const ccr_slurm_factors_t *factors);
 
 /* --- limits ----------------------------------------------------------------------------------- */
 

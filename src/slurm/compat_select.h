@@ -19,6 +19,9 @@
 /* clang-format off */
 /*      name                          since                                  what it means */
 #define CCR_SLURM_RESV_EXC            CCR_SLURM_AT_LEAST(23, 11, 0)  /* job_test's 9th argument is a resv_exc_t *; before a bitmap */
+#define CCR_SLURM_SOCKET_CAP          CCR_SLURM_AT_LEAST(23, 2, 0)   /* partitions have MaxCPUsPerSocket */
+#define CCR_SLURM_RESV_GRES           CCR_SLURM_AT_LEAST(23, 11, 0)  /* a reservation may hold GPUs: its gres_list_alloc */
+#define CCR_SLURM_KEPT_CORES          CCR_SLURM_AT_LEAST(24, 5, 0)   /* RestrictedCoresPerGPU: a node's gpu_spec_bitmap */
 #define CCR_SLURM_WILL_RUN_DATA       CCR_SLURM_AT_LEAST(24, 11, 0)  /* job_test has a 10th argument */
 /* clang-format on */
 
@@ -67,5 +70,6 @@ struct ccr_slurm_test {
 #pragma weak bitmap2node_name
 #pragma weak find_job_record
 #pragma weak job_get_tres_mem
+#pragma weak cr_get_coremap_offset
 
 #endif

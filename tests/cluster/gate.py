@@ -25,12 +25,28 @@ def gate_cluster(nodes=2, cpus=16, gpus="a100:4", gate=True, conf=None, sched=""
                          "SlurmctldDebug": "verbose", **(conf or {})}, **kwargs)
 
 
+def told(cluster, job, key, timeout=20):
+    """A field of a booked job: sched/backfill wipes it at its start, and the gate writes it anew."""
+    def value():
+        found = cluster.job(job).get(key)
+        return None if found in (None, "Unknown", "(null)") else found
+    cluster.wait_for(value, timeout, what=lambda: f"{key} of job {job}: {cluster.job(job)}")
+    return value() or told(cluster, job, key, timeout)
+
+
+def start_at(cluster, job):
+    """A booked job's StartTime, in seconds since the epoch."""
+    return time.mktime(time.strptime(told(cluster, job, "StartTime"), "%Y-%m-%dT%H:%M:%S"))
+
+
 def start_time(cluster, job):
-    """Seconds from now until the job's StartTime; None where it has none."""
-    text = cluster.job(job)["StartTime"]
-    if text == "Unknown":
-        return None
-    return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) - time.time()
+    """The same in seconds from now."""
+    return start_at(cluster, job) - time.time()
+
+
+def booked_nodes(cluster, job):
+    """The nodes of a booked job."""
+    return told(cluster, job, "SchedNodeList")
 
 
 def wait_reason(cluster, job, word, timeout=20):
@@ -40,7 +56,16 @@ def wait_reason(cluster, job, word, timeout=20):
 
 
 def wait_booked(cluster, job, timeout=20):
-    return wait_reason(cluster, job, "booked", timeout)
+    """The job with its booking."""
+    found = {}
+
+    def booked():
+        found.update(cluster.job(job))
+        return "booked" in found["Reason"] and "SchedNodeList" in found and \
+            found["StartTime"] != "Unknown"
+    cluster.wait_for(lambda: found.clear() or booked(), timeout,
+                     what=lambda: f"a booking of job {job}: {found}")
+    return found
 
 
 def sdiag(cluster):

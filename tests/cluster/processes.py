@@ -79,7 +79,7 @@ class Processes:
         if self.prefix:  # sccr runs the clients that it finds
             env["PATH"] = f"{self.prefix}/bin:{self.prefix}/sbin:{env.get('PATH', '')}"
         if self.clock and not self.clock.startswith("@"):
-            env.update(self._shift(self.clock))
+            env.update(self.fake_time(FAKETIME=self.clock, DONT_FAKE_MONOTONIC="1"))
         elif self.clock:  # one clock for all, handed on by the supervisor's faketime
             got = self._ask(op="env")["env"]
             env.update({k: v for k, v in got.items() if k == "LD_PRELOAD" or "FAKETIME" in k})
@@ -95,12 +95,13 @@ class Processes:
         found = re.search(r" x(\d+(?:\.\d+)?)$", self.clock or "")
         return float(found.group(1)) if found else 1.0
 
-    @staticmethod
-    def _shift(offset):
+    def fake_time(self, **how):
+        """Environment of a process under libfaketime, told by these of its variables."""
         libs = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
         if not libs:
             raise ClusterError("libfaketime is not installed (scripts/deps installs it)")
-        return {"LD_PRELOAD": libs[0], "FAKETIME": offset, "DONT_FAKE_MONOTONIC": "1"}
+        return {"LD_PRELOAD": libs[0], "FAKETIME_SHARED": self._ask(op="faketime")["shared"],
+                **how}
 
     # -- the supervisor -------------------------------------------------------------------------
 
@@ -150,7 +151,8 @@ class Processes:
     def run(self, name, *args, check=True, input=None, env=None, timeout=120):
         """Runs a command with this cluster's slurm.conf; a CompletedProcess with text."""
         words = [str(a) for a in args]
-        argv = [*self.wrap, name if "/" in name else self.program(name), *words]
+        wrap = [] if name in NOT_SLURMS else self.wrap
+        argv = [*wrap, name if "/" in name else self.program(name), *words]
         done = subprocess.run(argv, env=self.environment(env), text=True, input=input,
                               stdin=None if input is not None else subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,

@@ -14,7 +14,8 @@ class Nodes:
 
     gpus is "4", "a100:4" or "a100:2,h100:2". real nodes have a slurmd each; the others are CLOUD
     nodes, powered down and so allocatable: the scheduler counts and plans with them, and a job put
-    there stays CONFIGURING. extra goes to the end of the NodeName line.
+    there stays CONFIGURING. extra goes to the end of the NodeName line. gpu_cores: each GPU sits
+    beside so many cores of its own (gres.conf's Cores=).
     """
     prefix: str = "n"
     count: int = 4
@@ -24,6 +25,7 @@ class Nodes:
     real: bool = True
     extra: str = ""
     first: int = 1
+    gpu_cores: int = 0
 
     @property
     def names(self):
@@ -161,9 +163,14 @@ def gres_text(root, nodes, gpu_files):
                 for i in range(index, index + count):
                     put(f"{root}/dev/gpu{i}", "")
             last = index + count - 1
-            files = f"{prefix}[{index}-{last}]" if count > 1 else f"{prefix}{index}"
-            name = f" Type={kind}" if kind else ""
-            text += f"NodeName={group.range} Name=gpu{name} File={files}\n"
+            name = f"NodeName={group.range} Name=gpu" + (f" Type={kind}" if kind else "")
+            if group.gpu_cores:
+                for i in range(index, last + 1):
+                    core = i * group.gpu_cores
+                    text += f"{name} File={prefix}{i} Cores={core}-{core + group.gpu_cores - 1}\n"
+            else:
+                files = f"{prefix}[{index}-{last}]" if count > 1 else f"{prefix}{index}"
+                text += f"{name} File={files}\n"
             index = last + 1
     return text
 

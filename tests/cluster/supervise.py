@@ -18,6 +18,7 @@ import shutil
 import signal
 import socket
 import sys
+import time
 
 PR_SET_CHILD_SUBREAPER = 36
 FIRST_PORT, LAST_PORT, BLOCK = 10000, 32000, 64  # below the range that the kernel hands out
@@ -43,7 +44,8 @@ def descendants(root):
 
 
 def end_all():
-    """SIGKILL until nothing is left below this process, and reap it."""
+    """SIGKILL until nothing is left below this process, and reap it. What was born while /proc was
+    read is in the next reading only: no waiting for children in between, they might never end."""
     while True:
         below = descendants(os.getpid())
         for pid in below:
@@ -52,12 +54,12 @@ def end_all():
             except OSError:
                 pass
         try:
-            while True:
-                os.waitpid(-1, 0)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
-            pass
-        if not below:
-            return
+            if not below:
+                return
+        time.sleep(0.01)
 
 
 def port_is_free(port):
@@ -70,8 +72,45 @@ def port_is_free(port):
     return True
 
 
+class FakeTime:
+    """What libfaketime's processes share. Left to itself, each makes a semaphore and a shared memory
+    that are named by its pid, leaves both behind when it is killed, and ends at once where it finds
+    them: one day the pid comes again. Named in FAKETIME_SHARED, one pair serves a whole cluster."""
+
+    def __init__(self):
+        self.name = None
+
+    def make(self):
+        if not self.name:
+            name = f"/ccr-faketime-{os.getpid()}"
+            self.name = name
+            self.unlink()
+            self.name = name
+            libc = ctypes.CDLL(None, use_errno=True)
+            libc.sem_open.restype = ctypes.c_void_p
+            before = os.umask(0)  # jobs are other users'
+            try:
+                if not libc.sem_open(f"{name}-sem".encode(), os.O_CREAT | os.O_EXCL, 0o666, 1):
+                    raise OSError(ctypes.get_errno(), "no semaphore")
+                with open(f"/dev/shm{name}-shm", "wb") as memory:
+                    memory.truncate(4096)
+            finally:
+                os.umask(before)
+        return f"{self.name}-sem {self.name}-shm"
+
+    def unlink(self):
+        for path in (f"/dev/shm/sem.{self.name[1:]}-sem", f"/dev/shm{self.name}-shm") \
+                if self.name else ():
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass
+        self.name = None
+
+
 class Supervisor:
     def __init__(self):
+        self.faketime = FakeTime()
         self.ended = {}  # pid: return code
         self.claims = []  # sockets that hold the claim on port blocks
         self.detached = False
@@ -129,6 +168,8 @@ class Supervisor:
                     "rc": self.ended.get(request["pid"])}
         if what == "claim":
             return {"base": self.claim(request["count"])}
+        if what == "faketime":
+            return {"shared": self.faketime.make()}
         if what == "detach":
             self.detached = True
             return {"pid": os.getpid()}
@@ -177,6 +218,7 @@ def main():
                 sys.stdout.write(json.dumps(reply) + "\n")
                 sys.stdout.flush()
     end_all()
+    keeper.faketime.unlink()
     if keeper.orphaned and len(sys.argv) > 1:
         shutil.rmtree(sys.argv[1], ignore_errors=True)
 

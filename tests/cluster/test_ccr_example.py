@@ -10,6 +10,8 @@ import pytest
 
 from ccrcluster import Cluster, Nodes
 
+pytestmark = pytest.mark.every_slurm
+
 POLICY = {"version": 1, "preset": "ccr", "base": 0, "tiers": {"gold": 4.0, "none": 0},
           "default_group": "others",
           "groups": {"b": {"target": 25, "tier": "gold"},

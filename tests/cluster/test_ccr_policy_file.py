@@ -113,6 +113,35 @@ def test_a_value_that_is_no_number_counts_zero_and_is_logged(cluster):
     assert c.alive("slurmctld")
 
 
+def scored(c):
+    """How many cycles have scored all jobs."""
+    return len(c.log_grep("jobs scored anew"))
+
+
+def test_scores_that_a_priority_cannot_hold_are_told_once(cluster):
+    c = cluster
+    c.conf["SlurmctldDebug"] = "debug"  # a line a cycle
+    c.write_conf()
+    c.restart_slurmctld()
+    jobs = [job(c) for _ in range(3)] + [c.sbatch("true", partition="off", nodes=2)]
+    above = r"error: priority/ccr: 3 of 4 jobs score above 4294967295, .* tie there: lower"
+    below = r"warning: 1 of 4 jobs score below 1 and tie there: raise the policy's base"
+    c.write_policy(policy("5e9 - 2e10 * (nodes == 2)"))
+    refused(c, above)
+    refused(c, below)
+    assert [priority(c, j) for j in jobs] == [4294967295] * 3 + [1]
+    before = scored(c)
+    c.wait_for(lambda: scored(c) >= before + 3, what="three cycles more", daemon="slurmctld")
+    assert len(c.log_grep(above)) == len(c.log_grep(below)) == 1  # again after an hour
+    # nothing is said of a sum that fits; and once more when it does not again
+    c.write_policy(policy(100))
+    c.wait_for(lambda: priority(c, jobs[3]) == 200, what="the better policy")
+    assert len(c.log_grep("tie there")) == 2
+    c.write_policy(policy("5e9 - 2e10 * (nodes == 2)"))
+    refused(c, above, 2)
+    refused(c, below, 2)
+
+
 @pytest.mark.parametrize("text", [
     "", "{", "[]", "null", '{"version": 2}', "\xff\xfe", '{"version": 1, "preset": "maui"}',
     '{"version": 1, "preset": "ccr", "groups": {"a": {"target": 101}}}',

@@ -71,6 +71,7 @@ def test_r49_a_gpu_job_costs_more(cluster):
     assert key["user"] == "games" and key["partition"] == "p"
 
 
+@pytest.mark.every_slurm
 def test_no_second_is_lost_or_counted_twice_over_restarts(cluster):
     c = cluster
     ends_before = c.sbatch("sleep 3", user="games", account="a")

@@ -94,8 +94,9 @@ def test_keep_leaves_it_up_until_stop(demo, folder):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     conf = re.search(r"export SLURM_CONF=(\S+)", out).group(1)
-    queue = subprocess.run(["squeue", "-h"], env={**os.environ, "SLURM_CONF": conf}, text=True,
-                           stdout=subprocess.PIPE, check=True).stdout
+    path = f"{os.environ.get('CCR_SLURM_PREFIX', '')}/bin:{os.environ['PATH']}"
+    queue = subprocess.run(["squeue", "-h"], text=True, stdout=subprocess.PIPE, check=True,
+                           env={**os.environ, "SLURM_CONF": conf, "PATH": path}).stdout
     assert len(queue.splitlines()) >= 2
     assert demo("--stop", os.path.dirname(os.path.dirname(conf))).wait(60) == 0
     assert clusters(folder) == [] and processes_naming(folder) == []

@@ -9,6 +9,8 @@ import pytest
 
 from ccrcluster import REPO, Cluster, ClusterError, Nodes
 
+pytestmark = pytest.mark.every_slurm
+
 MAKE = os.path.join(REPO, "tests", "versions", "wrong_headers.py")
 POLICY = {"version": 1, "preset": "ccr", "groups": {"a": {"target": 40}}}
 SAID = r"built from the headers of Slurm [\d.]+, but the records of this slurmctld \([\d.]+\)"
@@ -74,6 +76,33 @@ def test_priority_refuses_to_start(wrong):
         c.write_conf()
         c.start_slurmctld()
         assert c.states(job, held) == ["COMPLETED", "PENDING"]
+    finally:
+        c.stop()
+
+
+def test_the_gate_steps_aside(wrong):
+    """Every call goes to the stock plugin, said once a process; jobs run as without the gate."""
+    c = cluster_of(wrong, plugins=["select"],
+                   conf={"SchedulerParameters": "batch_sched_delay=0,sched_interval=2,bf_interval=2,"
+                                                "bf_resolution=1,bf_continue",
+                         "DebugFlags": "Backfill", "SlurmctldDebug": "verbose"})
+    try:
+        c.start()
+        held = c.sbatch("sleep 9999", cpus_per_task=2, time=30)
+        c.wait_state(held)
+        waiting = [c.sbatch("sleep 1", time=5) for _ in range(3)]
+        c.wait_for(lambda: c.job(waiting[0])["Reason"] == "Resources", what="stock's word")
+        assert len(said(c)) == 1
+        c.restart_slurmctld()
+        assert c.states(held, *waiting) == ["RUNNING"] + ["PENDING"] * 3
+        c.reconfigure()
+        c.run("scontrol", "suspend", held)
+        c.run("scontrol", "resume", held)
+        c.run("scancel", held)
+        for job in waiting:
+            c.wait_state(job, "COMPLETED")
+        assert len(said(c)) >= 2
+        assert not c.log_grep(r"slurm-ccr: JobId")
     finally:
         c.stop()
 

@@ -1,10 +1,14 @@
 """The gate on a real slurmctld: the cases of the notes, the Aqua page's scenario, what users see."""
+import os
 import re
+import shutil
 import time
 
 import pytest
 
-from gate import gate_cluster, sdiag, start_time, wait_booked, wait_reason
+from gate import SCHED, booked_nodes, gate_cluster, sdiag, start_time, wait_booked, wait_reason
+
+pytestmark = pytest.mark.every_slurm
 
 
 POLICY = {"version": 1, "preset": "ccr", "groups": {"all": {"target": 100}},
@@ -41,8 +45,7 @@ def test_case_a_fillers_start_in_one_cycle_and_the_booked_job_on_time(cluster):
     c1 = cluster.sbatch("sleep 600", time=60)
     for job in (f1, f2, c1):
         cluster.wait_state(job, timeout=15)
-    job = cluster.job(a)
-    assert (job["JobState"], job["SchedNodeList"]) == ("PENDING", "n1")
+    assert (cluster.job(a)["JobState"], booked_nodes(cluster, a)) == ("PENDING", "n1")
     assert 120 < start_time(cluster, a) <= 181
     assert sdiag(cluster)["Total backfilled jobs (since last slurm start)"] == before + 3
     # A's resources come free: f2 is short, so it is in nobody's way for long.
@@ -77,7 +80,7 @@ def test_case_b_a_booking_takes_no_more_than_it_needs(cluster):
     fillers = [cluster.sbatch("sleep 600", gres="gpu:1", time=60) for _ in range(3)]
     for job in fillers:
         cluster.wait_state(job, timeout=15)
-    assert cluster.job(a)["SchedNodeList"] == "n1"
+    assert booked_nodes(cluster, a) == "n1"
     assert start_time(cluster, a) <= 301
 
 
@@ -96,7 +99,7 @@ def test_the_aqua_page(cluster):
     for job in (*top, rank5):
         assert wait_booked(cluster, job)["JobState"] == "PENDING"
     assert 5.9 * 3600 < start_time(cluster, top[0]) <= 6 * 3600 + 1
-    assert cluster.job(top[0])["SchedNodeList"] == "n2"
+    assert booked_nodes(cluster, top[0]) == "n2"
     assert cluster.job(long6)["StartTime"] == "Unknown"
 
 
@@ -108,31 +111,47 @@ def test_squeue_start_shows_the_booking(cluster):
     assert line[5].startswith("20") and line[7] == "n1"
 
 
-def test_cuda_visible_devices_are_those_of_the_stock_plugin(make_cluster):
+def test_cuda_visible_devices_are_those_of_the_stock_plugin():
+    """One job after the other, so that each finds the same devices taken in both clusters."""
     seen = {}
     for gate in (False, True):
-        c = gate_cluster(nodes=2, gate=gate, gpu_files="tty")
-        with c:
-            c.wait_state(c.sbatch("sleep 600", gres="gpu:2", nodelist="n1", time=3))
-            # the first job holds its GPU until the last one, of the same node, has run
-            jobs = [c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
-                             "grep Cpus_allowed_list /proc/self/status; srun sh -c "
-                             "'echo $CUDA_VISIBLE_DEVICES'"
-                             + ("" if i else f"; until [ -e {c.root}/out/go ]; do sleep 0.1; done"),
-                             gres=f"gpu:{n}", nodelist=node, time=3, job_name=f"j{i}")
-                    for i, (n, node) in enumerate([(1, "n1"), (2, "n2"), (4, "n2"), (1, "n1")])]
-            c.wait_state(jobs[3], "COMPLETED")
-            open(f"{c.root}/out/go", "w").close()
-            for job in jobs:
+        with gate_cluster(nodes=2, gate=gate, gpu_files="tty") as c:
+            for node in ("n1", "n2"):
+                c.wait_state(c.sbatch("sleep 9999", gres=f"gpu:{node[1]}", nodelist=node, time=60))
+            seen[gate] = []
+            for gpus, node in [(1, "n1"), (2, "n2"), (1, "n2"), (3, "n1"), (1, None)]:
+                job = c.sbatch("echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS $SLURMD_NODENAME; "
+                               "grep Cpus_allowed_list /proc/self/status; srun sh -c "
+                               "'echo $CUDA_VISIBLE_DEVICES'", gres=f"gpu:{gpus}", nodelist=node,
+                               time=60)
                 c.wait_state(job, "COMPLETED")
-            seen[gate] = [open(f"{c.root}/out/{job}.out").read() for job in jobs]
-    assert seen[True] == seen[False]
-    assert seen[True][0].split()[0].isdigit()
+                seen[gate].append(open(f"{c.root}/out/{job}.out").read())
+    assert seen[True][:4] == seen[False][:4]
+    assert [text.split()[0] for text in seen[True][:4]] == ["1", "2,3", "2", "1,2,3"]
+    assert seen[True][4].split()[0].isdigit()  # its node is placement's choice
 
 
 def test_the_plugin_says_what_it_wraps(gated):
     assert gated.log_grep(r"slurm-ccr \S+ for Slurm \S+ in front of /\S+/select_cons_tres.so")
     assert not gated.log_grep("decides alone")
+
+
+def test_a_second_copy_in_plugindir_is_passed_over():
+    c = gate_cluster(nodes=1)
+    copy = os.path.join(c.root, "copy")
+    shutil.copytree(os.path.join(c.build, "src", "select"), copy,
+                    ignore=lambda _, names: [n for n in names if not n.endswith(".so")])
+    c.conf["PluginDir"] = ":".join([os.path.join(c.build, "src", "select"), copy,
+                                    c.stock_plugins])
+    with c:
+        c.wait_state(c.sbatch("sleep 1"), "COMPLETED")
+        assert c.log_grep(f"{copy}/select_cons_tres.so is ours as well")
+        assert not c.log_grep(f"in front of {copy}")
+
+
+def test_without_bf_min_prio_reserve_it_says_what_is_missing():
+    with gate_cluster(nodes=1, conf={"SchedulerParameters": SCHED}) as c:
+        assert c.log_grep("bf_min_prio_reserve=4294967295 is not in SchedulerParameters")
 
 
 def test_one_log_line_a_decision(cluster):

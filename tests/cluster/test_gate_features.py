@@ -1,11 +1,15 @@
 """What else slurmctld does, under the gate as without it (it may allow or forbid starts, no more)."""
+import os
 import re
 import signal
 import time
 
 import pytest
 
-from gate import Nodes, gate_cluster, start_time, wait_booked
+from gate import (KEEP_GOING, SCHED, Nodes, booked_nodes, gate_cluster, sdiag, start_at,
+                  start_time, wait_booked, wait_reason)
+
+pytestmark = pytest.mark.every_slurm
 
 PARTITIONS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
               "q": "Nodes=ALL MaxTime=INFINITE State=UP",
@@ -70,7 +74,7 @@ def test_a_job_in_two_partitions_has_the_earlier_booking(cluster):
     fill(cluster, minutes=20, nodes=("n2", "n3"))
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=10, partition="one,p")
     wait_booked(cluster, job)
-    cluster.wait_for(lambda: (start_time(cluster, job) or 9999) <= 20 * 60 + 1,
+    cluster.wait_for(lambda: start_time(cluster, job) <= 20 * 60 + 1,
                      what="the booking in p")
 
 
@@ -83,6 +87,24 @@ def test_named_nodes_do_not_hide_the_rest(cluster):
     filler = cluster.sbatch("sleep 9999", gres="gpu:1", time=5)
     assert cluster.wait_state(filler)["NodeList"] == "n1"
     assert start_time(cluster, named) <= 1801
+
+
+def test_an_equal_job_without_a_name_starts_elsewhere(cluster):
+    fill(cluster, nodes=("n1",))
+    named = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=60, nodelist="n1")
+    other = cluster.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=20)
+    assert cluster.wait_state(other)["NodeList"] == "n[2-3]"
+    wait_booked(cluster, named)
+
+
+def test_fewer_names_than_nodes_are_booked_with_others_beside(cluster):
+    """-N2 -w n1: n1 is free last; the booking is n1 and another one, not before n1."""
+    fill(cluster, minutes=30, nodes=("n1",))
+    fill(cluster, minutes=5, nodes=("n2",))
+    fill(cluster, minutes=10, nodes=("n3",))
+    job = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=10, nodelist="n1")
+    assert wait_booked(cluster, job)["SchedNodeList"] == "n[1-2]"
+    assert 29 * 60 < start_time(cluster, job) <= 1801
 
 
 def test_excluded_nodes_are_never_booked(cluster):
@@ -98,7 +120,7 @@ def test_exclusive_books_a_whole_node(cluster):
     job = cluster.sbatch("sleep 1", exclusive=True, time=10)
     wait_booked(cluster, job)
     assert start_time(cluster, job) <= 1801
-    late = cluster.sbatch("sleep 9999", time=60, nodelist=cluster.job(job)["SchedNodeList"])
+    late = cluster.sbatch("sleep 9999", time=60, nodelist=booked_nodes(cluster, job))
     time.sleep(4)
     assert cluster.job(late)["JobState"] == "PENDING"
 
@@ -109,9 +131,10 @@ def test_hetjobs_start(cluster):
                       "--gres=gpu:1", "-t5", ":", "--gres=gpu:2", "-t5",
                       input="#!/bin/sh\nsleep 2\n").stdout
     het = int(out.split(";")[0])
+    big = cluster.sbatch("sleep 1", gres="gpu:2", time=5)
     small = cluster.sbatch("sleep 1", time=1)  # the machine goes on meanwhile
     cluster.wait_state(small, "COMPLETED")
-    assert cluster.job(het)["JobState"] == "PENDING"
+    assert [cluster.job(j)["JobState"] for j in (het, big)] == ["PENDING"] * 2
     cluster.run("scancel", *held)
     cluster.wait_for(lambda: cluster.job(het)["JobState"] in ("RUNNING", "COMPLETED"), 60,
                      what="the hetjob")
@@ -123,7 +146,7 @@ def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
     assert wait_booked(cluster, job)["SchedNodeList"] == "n1"
     cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test")
-    cluster.wait_for(lambda: cluster.job(job)["SchedNodeList"] in ("n2", "n3"),
+    cluster.wait_for(lambda: booked_nodes(cluster, job) in ("n2", "n3"),
                      what="a booking elsewhere")
     cluster.run("scancel", *first)
     cluster.wait_for(lambda: not cluster.job(first[0])["JobState"].startswith("COMPLETING"))
@@ -221,6 +244,59 @@ def test_reconfigure_and_kill_lose_no_job(cluster):
     cluster.wait_state(job, "COMPLETED")
 
 
+def killed(c, job):
+    """slurmctld, anew after a kill -9, once its first cycle is over and told."""
+    c.wait_saved(job)
+    c.end("slurmctld", signal.SIGKILL)
+    c.start_slurmctld()
+    # slurmctld reads sched_interval in its first cycle, which something has to set off.
+    c.sbatch("true", hold=True)
+    # The list of booked nodes is the reporter's, and no part of slurmctld's own state.
+    booked_nodes(c, job)
+
+
+def test_a_promise_survives_a_kill(cluster):
+    """Planned afresh, the job above would take n1 as soon as it is free, and the named one wait."""
+    c = cluster
+    held = [fill(c, minutes=m, nodes=(n,))[0] for n, m in (("n1", 30), ("n2", 20), ("n3", 10))]
+    above = c.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=60)
+    assert wait_booked(c, above)["SchedNodeList"] == "n[2-3]"
+    below = c.sbatch("sleep 9999", gres="gpu:2", time=60, nodelist="n1")
+    wait_booked(c, below)
+    c.update(JobId=held[0], TimeLimit=10)
+    c.wait_for(lambda: start_time(c, below) <= 601, what="the earlier start")
+    promised = [start_at(c, job) for job in (above, below)]
+    killed(c, below)
+    c.wait_nodes_registered()
+    cycles = sdiag(c)["Total cycles"]
+    c.wait_for(lambda: sdiag(c)["Total cycles"] >= cycles + 2, what="two cycles")
+    for job, start in zip((above, below), promised):
+        assert start_at(c, job) <= start + 1
+    assert c.log_grep("the bookings in .*ccr_bookings.json are kept")
+    c.run("scancel", held[0])
+    c.wait_state(below)
+
+
+def test_no_filler_slips_in_while_slurmctld_comes_back(cluster):
+    c = cluster
+    fill(c, nodes=("n2", "n3"))
+    c.wait_state(c.sbatch("sleep 9999", gres="gpu:1", time=10, nodelist="n1"))
+    top = c.sbatch("sleep 9999", gres="gpu:2", time=60)
+    wait_booked(c, top)
+    promised = start_at(c, top)
+    fillers = [c.sbatch("sleep 9999", gres="gpu:1", time=60) for _ in range(4)]
+    for again in range(2):
+        if again:  # nor when what was promised is lost
+            os.truncate(f"{c.root}/state/ccr_bookings.json", 10)
+        killed(c, top)
+        c.wait_nodes_registered()
+        cycles = sdiag(c)["Total cycles"]
+        c.wait_for(lambda: sdiag(c)["Total cycles"] >= cycles + 2, what="two cycles")
+        assert c.states(top, *fillers) == ["PENDING"] * 5
+        assert start_at(c, top) <= promised + 1
+    assert c.log_grep("ccr_bookings.json.*all bookings are made anew")
+
+
 def test_partition_preemption():
     with gate_cluster(nodes=2, cpus=8, gpus="a100:2",
                       conf={"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"},
@@ -276,3 +352,65 @@ def test_strict_and_depth_by_partition():
         c.wait_state(c.sbatch("sleep 9999", time=5))
         assert c.job(blocked)["StartTime"] == "Unknown"
         assert c.job(waits)["JobState"] == "PENDING"
+
+
+def test_nobody_slips_in_before_the_main_cycle():
+    """sched/backfill and a user's salloc come while the main cycle has not seen a new job above."""
+    seldom = SCHED.replace("batch_sched_delay=0,sched_interval=2,bf_interval=2",
+                           "batch_sched_delay=15,sched_interval=15,bf_interval=1") + KEEP_GOING
+    with gate_cluster(nodes=1, cpus=8, gpus="a100:4", conf={"SchedulerParameters": seldom},
+                      partitions={"p": "Nodes=ALL Default=YES MaxTime=INFINITE",
+                                  "q": "Nodes=ALL MaxTime=INFINITE"},
+                      policy={"version": 1, "preset": "ccr", "default_group": "all",
+                              "groups": {"all": {"target": 100}},
+                              "backfill": {"partitions": {"q": {"depth": 0, "strict": True}}}},
+                      ) as c:
+        c.run("salloc", "--no-shell", "--gres=gpu:2", "--cpus-per-task=2", "-t3")
+        cycles = sdiag(c)["Total cycles"]
+        top = c.sbatch("sleep 9999", gres="gpu:3", time=60)
+        first = c.sbatch("sleep 9999", cpus_per_task=7, time=60, partition="q")
+        behind = c.sbatch("sleep 9999", time=60, partition="q")
+        refused = c.run("salloc", "--no-shell", "--immediate=1", "--gres=gpu:2", "-t60",
+                        check=False)
+        assert refused.returncode
+        if sdiag(c)["Total cycles"] == cycles:
+            assert "booked" not in c.job(top)["Reason"]
+        wait_booked(c, top, timeout=60)
+        assert start_time(c, top) <= 181
+        wait_reason(c, behind, "strict")
+        assert c.states(top, first, behind) == ["PENDING"] * 3
+        assert c.log_grep(rf"JobId={behind} waits for the main cycle: a job above is new")
+
+
+def test_a_booking_that_is_due_and_does_not_start_is_given_up():
+    """mcs/user keeps other users off a node, which the plan does not know. On a clock twenty times
+    as fast, as that takes three minutes; then whole nodes are booked, and after that none."""
+    with gate_cluster(nodes=1, cpus=4, clock="@2026-01-05 12:00:00 x20",
+                      conf={"MCSPlugin": "mcs/user", "MCSParameters": "enforced,select"}) as c:
+        held = c.sbatch("sleep 99999", user="games", time=60)
+        c.wait_state(held)
+        job = c.sbatch("sleep 1", user="man", time=10)
+        given_up = rf"JobId={job} was to start 1[89]\d s ago and did not: it gets a booking of whole"
+        c.wait_for(lambda: c.log_grep(given_up), 60, what="the end of the first booking")
+        c.wait_for(lambda: c.log_grep(rf"JobId={job} is booked in [23]\d\d\d s"), 60,
+                   what="a booking behind the running job")
+        # Nobody holds the machine for it meanwhile.
+        other = c.sbatch("sleep 1", user="games", time=30)
+        c.wait_state(other, "COMPLETED")
+        c.run("scancel", held)
+        c.wait_state(job, "COMPLETED")
+
+
+def test_a_partition_that_gives_out_a_part_of_each_node():
+    """MaxCPUsPerNode: counts would have it start at once, the stock plugin will not."""
+    with gate_cluster(nodes=1, cpus=8, partitions={
+            "p": "Nodes=ALL Default=YES MaxTime=INFINITE MaxCPUsPerNode=4",
+            "q": "Nodes=ALL MaxTime=INFINITE"}) as c:
+        held = c.sbatch("sleep 9999", cpus_per_task=4, time=20)
+        c.wait_state(held)
+        job = c.sbatch("sleep 1", cpus_per_task=2, time=5)
+        wait_booked(c, job)
+        assert 19 * 60 < start_time(c, job) <= 1201
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=4, time=10, partition="q"))
+        c.run("scancel", held)
+        c.wait_state(job, "COMPLETED")

@@ -88,7 +88,8 @@ def test_the_queue_has_every_kind_of_job(frozen):
     assert len(rows) > len(jobs) + 500  # rows of jobs with several partitions
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", [
+    pytest.param(r, marks=pytest.mark.every_slurm) if r == "fair_tree" else r for r in ROWS])
 def test_every_column_and_the_order(frozen, row):
     stock = frozen.read("multifactor", conf=ROWS[row])
     ours = frozen.read("ccr", conf=ROWS[row])

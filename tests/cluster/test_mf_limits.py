@@ -37,14 +37,34 @@ def change(c, row, limit):
               limit)
 
 
+def the_end(c, job):
+    return c.wait_for(lambda: c.job(job)["JobState"] not in ("RUNNING", "COMPLETING")
+                      and c.job(job)["JobState"], 240, what="the end of the job", every=1)
+
+
 def use_up(c, row):
     """What ran fills the limit: the running job is ended, the next waits, more room releases it."""
-    change(c, row, row["limit"])
+    if not row.get("first"):
+        change(c, row, row["limit"])
     runs = submit(c, row, **row["job"])
+    for _ in range(row.get("beside", 0)):
+        submit(c, row, **row["job"])
     c.wait_state(runs)
-    ended = c.wait_for(lambda: c.job(runs)["JobState"] not in ("RUNNING", "COMPLETING")
-                       and c.job(runs)["JobState"], 240, what="the end of the job", every=1)
+    if row.get("first"):
+        c.wait_for(lambda: raw_usage(c, row["account"]) > row["first"], 120, what="usage", every=1)
+        change(c, row, row["limit"])
+    ended = the_end(c, runs)
     waits = submit(c, row, **row["job"])
+    for _ in range(5):
+        # On a busy machine what ran has decayed below the limit until the next one comes: that one
+        # starts, and fills it up anew.
+        c.wait_for(lambda: c.job(waits)["Reason"] in row["reasons"] or
+                   c.job(waits)["JobState"] != "PENDING", 60, every=0.5,
+                   what=lambda: f"{row['reasons']} of job {waits}: {c.job(waits)['Reason']}")
+        if c.job(waits)["JobState"] == "PENDING":
+            break
+        the_end(c, waits)
+        waits = submit(c, row, **row["job"])
     seen = [ended, held_back(c, waits, row["reasons"])]
     change(c, row, row["more"])
     c.wait_state(waits, timeout=90)
@@ -65,16 +85,19 @@ def too_much_at_once(c, row):
     return seen
 
 
+# Usage decays: a limit is set when what ran is far over it (first: seconds as billed), so that it is
+# not below the limit again before the next job comes. A wall clock fills slowly: several jobs run.
+WALL = {"beside": 7, "first": 150}
 ROWS = {
-    "assoc_cpu_minutes": {"does": use_up, "limit": "GrpTRESMins=cpu=1",
+    "assoc_cpu_minutes": {"does": use_up, "first": 150, "limit": "GrpTRESMins=cpu=1",
                           "more": "GrpTRESMins=cpu=5000", "job": {"ntasks": 8},
                           "reasons": ("AssocGrpCPUMinutesLimit",)},
-    "assoc_gpu_minutes": {"does": use_up, "limit": "GrpTRESMins=gres/gpu=1",
+    "assoc_gpu_minutes": {"does": use_up, "first": 25, "limit": "GrpTRESMins=gres/gpu=1",
                           "more": "GrpTRESMins=gres/gpu=5000", "job": {"gres": "gpu:6"},
                           "reasons": ("AssocGrpGRESMinutes",)},
     "assoc_wall": {"does": use_up, "limit": "GrpWall=1", "more": "GrpWall=500",
-                   "job": {"ntasks": 1}, "reasons": ("AssocGrpWallLimit",)},
-    "parent_cpu_minutes": {"does": use_up, "limit": "GrpTRESMins=cpu=1",
+                   "job": {"ntasks": 1}, "reasons": ("AssocGrpWallLimit",), **WALL},
+    "parent_cpu_minutes": {"does": use_up, "first": 150, "limit": "GrpTRESMins=cpu=1",
                            "more": "GrpTRESMins=cpu=5000", "job": {"ntasks": 8}, "parent": True,
                            "reasons": ("AssocGrpCPUMinutesLimit",)},
     "assoc_cpu_run_minutes": {"does": too_much_at_once, "limit": "GrpTRESRunMins=cpu=100",
@@ -82,11 +105,12 @@ ROWS = {
     "assoc_gpu_run_minutes": {"does": too_much_at_once, "limit": "GrpTRESRunMins=gres/gpu=15",
                               "job": {"gres": "gpu:1"},
                               "reasons": ("AssocGrpGRESRunMinutes",)},
-    "qos_cpu_minutes": {"does": use_up, "limit": "GrpTRESMins=cpu=1",
+    "qos_cpu_minutes": {"does": use_up, "first": 150, "limit": "GrpTRESMins=cpu=1",
                         "more": "GrpTRESMins=cpu=5000", "job": {"ntasks": 8}, "qos": True,
                         "reasons": ("QOSGrpCPUMinutesLimit",)},
     "qos_wall": {"does": use_up, "limit": "GrpWall=1", "more": "GrpWall=500",
-                 "job": {"ntasks": 1}, "qos": True, "reasons": ("QOSGrpWallLimit",)},
+                 "job": {"ntasks": 1}, "qos": True, "reasons": ("QOSGrpWallLimit",),
+                 **WALL},
     "qos_cpu_run_minutes": {"does": too_much_at_once, "limit": "GrpTRESRunMins=cpu=100",
                             "job": {"ntasks": 8}, "qos": True,
                             "reasons": ("QOSGrpCPURunMinutesLimit",)},

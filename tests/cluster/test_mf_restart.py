@@ -69,6 +69,7 @@ def test_kill9_loses_less_than_a_period(cluster):
                                      for j, n in cpus.items()), abs=3)
 
 
+@pytest.mark.every_slurm
 def test_to_multifactor_and_back(cluster):
     c = cluster
     job = c.sbatch("sleep 600", user="games", account="exp", ntasks=10, time=30)

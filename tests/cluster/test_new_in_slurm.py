@@ -6,6 +6,8 @@ import pytest
 
 from ccrcluster import Cluster, Nodes
 
+pytestmark = pytest.mark.every_slurm
+
 POLICY = {"version": 1, "preset": "ccr", "default_group": "phys", "groups": {"phys": {"target": 60}}}
 CONF = {"PriorityWeightQOS": 1000, "PriorityWeightPartition": 100, "PriorityWeightAge": 1,
         "AccountingStorageEnforce": "associations,qos,limits"}

@@ -64,7 +64,7 @@ def test_the_price_list(cluster):
     for job, size in jobs.items():
         assert got[job]["f_jobsize"] == pytest.approx(6 * size)
         assert got[job]["jobsize"] == pytest.approx(6000 * size)
-        assert (got[job]["f_fairshare"], got[job]["age"]) == (48, 0)
+        assert got[job]["f_fairshare"] == 48 and got[job]["age"] < 100  # it has waited for seconds
 
 
 @pytest.mark.parametrize("games, man, f", [(25e9, 75e9, 0.5), (50e9, 50e9, 0.25), (0.0001, 75e9, 1),

@@ -2,7 +2,9 @@
 import pytest
 
 from ccrcluster import Cluster, Nodes
-from policies import eligible, rows, seed, stopped
+from policies import eligible, example, rows, seed, snippet, stopped
+
+pytestmark = pytest.mark.every_slurm
 
 # games is in both accounts: 3/5 x 1/2 + 1/5 x 1/2 of all shares are his; man has 3/10, lp 1/10.
 # (The fifth share is that of the user root, directly below the account root.)
@@ -137,3 +139,35 @@ def test_shares_of_the_file_go_before_those_of_sacctmgr(cluster):
                                                                "billed_s": 25e9}])
     c.start_slurmctld()
     shows(c, {job: {"f_fairshare": 0.5, "f_assoc": 0}, other: {"f_fairshare": 0.5}})
+
+
+def test_the_snippet_multifactor_ranks_as_the_stock_plugin_does():
+    options = snippet("multifactor")
+    assert options.pop("PriorityType") == "priority/ccr"
+    c = Cluster(nodes=[Nodes(count=2, cpus=8)], priority_type="priority/ccr", plugins=["priority"],
+                policy=example("multifactor"), dbd=True, accounts=ACCOUNTS, conf=options,
+                partitions={"p": "Nodes=ALL Default=YES State=UP PriorityJobFactor=20",
+                            "off": "Nodes=ALL State=DOWN PriorityJobFactor=10"})
+    try:
+        c.start()
+        c.run("sacctmgr", "-i", "modify", "qos", "normal", "set", "priority=7")
+        c.wait_state(c.sbatch("sleep 600", user="mail", account="sub", ntasks=2))
+        jobs = [pend(c, *who, ntasks=n, nodes=nodes) for n, who, nodes in (
+            (1, ("games", "a"), 1), (4, ("man", "a"), 2), (2, ("lp", "b"), 1), (8, ("games", "b"), 2))]
+        c.wait_for(lambda: len(rows(c, *jobs)) == len(jobs), what="rows")
+        c.wait_saved(jobs[0])
+
+        def read(plugin):
+            """After a start, whose first cycle counts what has run; more of it changes no rank."""
+            c.priority_type = f"priority/{plugin}"
+            c.write_conf()
+            c.restart_slurmctld()
+            c.wait_for(lambda: len(rows(c, *jobs)) == len(jobs), what=f"the rows of {plugin}")
+            return rows(c, *jobs)
+        ours, stock = read("ccr"), read("multifactor")
+    finally:
+        c.stop()
+    assert len({row["priority"] for row in stock.values()}) == len(jobs)
+    for job in jobs:
+        for column in ("age", "fairshare", "jobsize", "partition", "qos", "priority"):
+            assert ours[job][column] == pytest.approx(stock[job][column], abs=1), (job, column)

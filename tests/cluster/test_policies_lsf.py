@@ -182,3 +182,60 @@ def test_a_new_job_is_ranked_behind_the_others_at_once():
         assert int(c.job(jobs[0])["Priority"]) == got[0] - 5
     finally:
         c.stop()
+
+
+def records(c, array):
+    """How many records slurmctld has for the waiting tasks of an array; squeue draws them together."""
+    shown = c.run("scontrol", "-o", "show", "job", array).stdout.splitlines()
+    return len([line for line in shown if "JobState=PENDING" in line])
+
+
+def array_picks(c, submit):
+    """The users whose jobs start on six slots that become free at once."""
+    blocker = c.sbatch("sleep 300", user="root", ntasks=6)
+    rest = c.sbatch("sleep 300", user="root", ntasks=10)
+    c.wait_for(lambda: c.states(blocker, rest) == ["RUNNING"] * 2, what="a full node")
+    submit()
+    c.run("scancel", blocker)
+
+    def began():
+        return sorted(line for line in c.run("squeue", "-h", "-t", "R", "-o", "%u %F %K")
+                      .stdout.splitlines() if not line.startswith("root"))
+    c.wait_for(lambda: len(began()) == 6, what="six started jobs")
+    return [line.split()[0] for line in began()]
+
+
+def test_the_tasks_of_an_array_take_turns_with_other_users(cluster):
+    c = cluster
+    reseed(c, [entry("man", 3600)])
+
+    def submit():
+        array = c.sbatch("sleep 300", user="games", array="0-499")
+        for _ in range(4):
+            c.sbatch("sleep 300", user="man")
+        # 100 tasks of their own at the most, and the rest
+        c.wait_for(lambda: records(c, array) == 101, what="tasks with records of their own")
+        got = c.wait_for(lambda: len(rows(c, array)) == 1 and rows(c, array), what="the rest's row")
+        assert got[array]["priority"] == round(1e6 / (3.0 + 3.0 * 100)), "it is behind its tasks"
+    # 1/3, 1/3.7; 1/6, 1/6.7; 1/9, 1/9.7
+    assert array_picks(c, submit) == ["games"] * 3 + ["man"] * 3
+
+
+def test_an_array_alone_stays_one_job(cluster):
+    c = cluster
+    reseed(c, [])
+    array = []
+    assert array_picks(c, lambda: array.append(
+        c.sbatch("sleep 300", user="games", array="0-99"))) == ["games"] * 6
+    time.sleep(3)  # three cycles
+    assert records(c, *array) == 1
+
+
+def test_an_array_with_a_limit_has_no_more_tasks_than_may_start(cluster):
+    c = cluster
+    reseed(c, [])
+    c.sbatch("true", user="man", partition="off")
+    array = c.sbatch("true", user="games", partition="off", array="0-99%4")
+    c.wait_for(lambda: records(c, array) == 5, what="four tasks and the rest")
+    time.sleep(2)
+    assert records(c, array) == 5

@@ -7,6 +7,8 @@ import pytest
 
 from ccrcluster import Cluster, Nodes
 
+pytestmark = pytest.mark.every_slurm
+
 POLICY = {"version": 1, "preset": "ccr", "tiers": {"gold": 4.0}, "default_group": "rest",
           "groups": {"b": {"target": 25, "tier": "gold"}, "c": {"target": "50-"},
                      "rest": {"target": 25}},

@@ -5,6 +5,7 @@
 
 The build folder says which headers to take.
 """
+import fcntl
 import glob
 import os
 import shutil
@@ -29,9 +30,15 @@ def tree_copy(target):
 
 
 def make(build, slurm):
-    """Builds them unless they are newer than the folder's plugins; the folder of the packages."""
+    """Builds them unless they are newer than the folder's plugins; the folder of the packages. Tests
+    that run side by side ask for them at once: one builds, the others wait."""
     build = os.path.abspath(build)
-    out = os.path.join(build, "debs")
+    with open(os.path.join(build, "debs.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return build_unless_new(build, os.path.join(build, "debs"), slurm)
+
+
+def build_unless_new(build, out, slurm):
     model = os.path.getmtime(os.path.join(build, "src/priority/priority_ccr.so"))
     if any(os.path.getmtime(deb) > model for deb in glob.glob(f"{out}/*.deb")):
         return out

@@ -71,7 +71,7 @@ static void random_demand(struct world *w, struct ccr_demand *d, uint64_t *s)
 void world_random(struct world *w, uint64_t series, uint64_t n)
 {
 	uint64_t s = series * UINT64_C(1000003) + n;
-	int64_t mode = between(&s, 0, 3);
+	int64_t mode = between(&s, 0, 4);
 
 	memset(w, 0, sizeof(*w));
 	w->nodes = (uint32_t)between(&s, 1, W_NODES);
@@ -95,20 +95,25 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 
 		j->arrives = between(&s, 0, 3) ? 0 : between(&s, 1, 40);
 		j->limit = between(&s, 1, 30);
-		/* Limits that are kept, over-estimated, both, or absent. */
+		/* Limits that are kept, over-estimated, both, absent, or outlived. */
 		j->runs = mode == 0 || between(&s, 0, 1) ? j->limit : between(&s, 1, j->limit);
 		if (mode == 2 && !between(&s, 0, 3))
 			j->limit = CCR_FOREVER;
+		if (mode == 4 && !between(&s, 0, 2))
+			j->runs = j->limit + between(&s, 1, 12);
 		j->prio = (uint32_t)between(&s, 1, 100);
 		j->partition = (uint16_t)between(&s, 0, w->parts - 1);
 		random_demand(w, &j->demand, &s);
 		j->candidates = between(&s, 0, 2) ? ~UINT64_C(0) : world_random_next(&s);
 		j->candidates &= (UINT64_C(1) << w->nodes) - 1;
+		if (!between(&s, 0, 4))
+			j->required = j->candidates & world_random_next(&s) & world_random_next(&s);
 	}
 	for (uint32_t p = 0; p < w->parts; p++)
 		w->depth[p] = (uint32_t)between(&s, 0, 4);
 	w->window = between(&s, 0, 5) ? 1000000 : between(&s, 5, 60);
 	w->fails_at = between(&s, 0, 9) ? 0 : between(&s, 1, 40);
+	w->restarts_at = between(&s, 0, 3) ? 0 : between(&s, 1, 60);
 	w->placement = between(&s, 0, 1);
 	w->seed = world_random_next(&s);
 }
@@ -130,7 +135,7 @@ struct run {
 	struct live job[W_JOBS];
 	int64_t now;
 	uint64_t seed;
-	bool down;
+	bool down, restarted;
 	char *what;
 	size_t size;
 };
@@ -176,12 +181,13 @@ static struct ccr_plan_job plan_job(const struct run *r, uint32_t i)
 	    .since = j->arrives,
 	    .demand = &j->demand,
 	    .candidates = &j->candidates,
+	    .required = j->required ? &j->required : NULL,
 	};
 }
 
 /* A pick as any select plugin might make it: random nodes of the set, what is needed of each. */
 static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t fit,
-			    struct ccr_share *pick)
+			    uint64_t required, struct ccr_share *pick)
 {
 	uint32_t order[W_NODES], n = 0, k, low = d->min_nodes ? d->min_nodes : 1;
 	uint32_t high = d->max_nodes ? d->max_nodes : W_NODES, base = ccr_demand_node_min(d);
@@ -189,6 +195,8 @@ static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t 
 	uint32_t most[W_NODES];
 	struct ccr_amount free[W_NODES];
 
+	if (required & ~fit)
+		return 0;
 	for (uint32_t i = 0; i < r->w->nodes; i++)
 		if (fit >> i & 1)
 			order[n++] = i;
@@ -197,6 +205,15 @@ static uint32_t random_pick(struct run *r, const struct ccr_demand *d, uint64_t 
 
 		order[i - 1] = order[j];
 		order[j] = x;
+	}
+	for (uint32_t i = 0, to = 0; i < n; i++) {
+		uint32_t x = order[i];
+
+		if (!(required >> x & 1))
+			continue;
+		order[i] = order[to];
+		order[to++] = x;
+		low = to > low ? to : low;
 	}
 	for (k = 0; k < n && k < high && (k < low || units > 0 || gpus > 0); k++) {
 		uint32_t i = order[k];
@@ -250,6 +267,7 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 {
 	struct ccr_plan_job pj = plan_job(r, i);
 	struct live *l = &r->job[i];
+	uint64_t required = r->w->job[i].required;
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct ccr_amount free;
@@ -262,7 +280,10 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 			return fail(r, "job %u picks a node that is no candidate", i + 1);
 		if (r->down && pick[k].node == 0)
 			return fail(r, "job %u picks a node that is down", i + 1);
+		required &= ~(UINT64_C(1) << pick[k].node);
 	}
+	if (required)
+		return fail(r, "job %u starts without a required node", i + 1);
 	if (ccr_plan_start(r->plan, &pj, pick, n, NULL))
 		return fail(r, "no memory");
 	l->state = RUNS;
@@ -293,7 +314,8 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 		if (ccr_plan_place(r->plan, &pj, &few) && (few & ~fit || !few))
 			return *ok = fail(r, "placement of job %u is no narrowing", i + 1);
 		for (int turn = 0; turn < 4; turn++) {
-			uint32_t n = random_pick(r, pj.demand, turn ? fit : few, pick);
+			uint64_t required = r->w->job[i].required;
+			uint32_t n = random_pick(r, pj.demand, turn ? fit : few, required, pick);
 
 			if (!n)
 				continue;
@@ -368,15 +390,27 @@ static bool whole(struct run *r)
 	return true;
 }
 
-/* A promise is off when a job above came after it, or a node went. */
+/* A job is still there after its time. */
+static bool overdue(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->w->jobs; i++)
+		if (r->job[i].state == RUNS &&
+		    ccr_end(r->job[i].started, r->w->job[i].limit) <= r->now)
+			return true;
+	return false;
+}
+
+/* A promise is off when a job above came after it, a node goes or a job outlives its limit. */
 static void excuse(struct run *r, bool node)
 {
+	bool broken = node || overdue(r);
+
 	for (uint32_t i = 0; i < r->w->jobs; i++) {
 		struct ccr_plan_job a = plan_job(r, i);
 
 		if (!r->job[i].promised)
 			continue;
-		r->job[i].excused = r->job[i].excused || node;
+		r->job[i].excused = r->job[i].excused || broken;
 		for (uint32_t k = 0; k < r->w->jobs; k++) {
 			struct ccr_plan_job b = plan_job(r, k);
 
@@ -441,6 +475,8 @@ static int64_t next_event(const struct run *r)
 		SOONER(b->start);
 	if (!r->down && r->w->fails_at)
 		SOONER(r->w->fails_at);
+	if (!r->restarted && r->w->restarts_at)
+		SOONER(r->w->restarts_at);
 #undef SOONER
 	return t;
 }
@@ -465,38 +501,75 @@ static bool all_done(struct run *r)
 		return fail(r, "no memory");
 	for (uint32_t i = 0; i < r->w->jobs && ok; i++) {
 		uint64_t c = r->w->job[i].candidates & ~(uint64_t)r->down;
+		struct ccr_query q = {&r->w->job[i].demand, 1, &c, NULL};
 
-		if (r->job[i].state != DONE &&
-		    ccr_search_possible(s, ccr_plan_timeline(r->plan), &r->w->job[i].demand, &c))
+		if (r->w->job[i].required)
+			q.required = &r->w->job[i].required;
+		if (r->job[i].state != DONE && !(r->w->job[i].required & ~c) &&
+		    ccr_search_possible(s, ccr_plan_timeline(r->plan), &q))
 			ok = fail(r, "job %u never ran", i + 1);
 	}
 	ccr_search_free(s);
 	return ok;
 }
 
+static bool new_plan(struct run *r)
+{
+	struct ccr_plan_options opt = ccr_plan_defaults();
+
+	opt.window = r->w->window;
+	opt.placement = r->w->placement;
+	if (ccr_plan_new(&r->plan, r->w->node, r->w->nodes, &opt, NULL))
+		return fail(r, "no plan");
+	for (uint32_t p = 0; p < r->w->parts; p++)
+		ccr_plan_partition(r->plan, (uint16_t)p, r->w->depth[p], false, NULL);
+	if (r->down)
+		ccr_plan_node_up(r->plan, 0, false);
+	return true;
+}
+
+/* A new plan that knows of the old one what a state file does. */
+static bool restart(struct run *r)
+{
+	struct ccr_plan *old = r->plan;
+	const struct ccr_booking *b;
+	bool ok = new_plan(r);
+
+	r->restarted = true;
+	for (uint32_t i = 0; ok && (b = ccr_plan_nth(old, i)); i++) {
+		struct ccr_plan_job pj = plan_job(r, b->job - 1);
+
+		pj.demand = NULL;
+		pj.candidates = pj.required = NULL;
+		if (b->n && ccr_plan_restore(r->plan, &pj, b, NULL))
+			ok = fail(r, "job %u is not restored", b->job);
+	}
+	if (!ok)
+		ccr_plan_free(r->plan);
+	ccr_plan_free(ok ? old : NULL);
+	r->plan = ok ? r->plan : old;
+	return ok;
+}
+
 bool world_run(const struct world *w, char *what, size_t size)
 {
-	struct run r = {.w = w, .seed = w->seed, .what = what, .size = size, .now = 1000};
-	struct ccr_plan_options opt = ccr_plan_defaults();
 	struct world copy = *w;
-	bool ok = true;
+	struct run r = {.w = &copy, .seed = w->seed, .what = what, .size = size, .now = 1000};
+	bool ok = true, failed = false;
 
 	/* Times start at 1000, so that 0 can mean none. */
 	for (uint32_t i = 0; i < copy.jobs; i++)
 		copy.job[i].arrives += 1000;
 	if (copy.fails_at)
 		copy.fails_at += 1000;
-	r.w = &copy;
-	opt.window = w->window;
-	opt.placement = w->placement;
-	if (ccr_plan_new(&r.plan, w->node, w->nodes, &opt, NULL))
-		return fail(&r, "no plan");
-	for (uint32_t p = 0; p < w->parts; p++)
-		ccr_plan_partition(r.plan, (uint16_t)p, w->depth[p], false, NULL);
+	if (copy.restarts_at)
+		copy.restarts_at += 1000;
+	if (!new_plan(&r))
+		return false;
 	for (int turn = 0; ok && turn < 500; turn++) {
 		int64_t t;
 
-		excuse(&r, r.down);
+		excuse(&r, failed);
 		ok = cycle(&r);
 		t = next_event(&r);
 		if (!ok || t >= CCR_FOREVER)
@@ -505,8 +578,11 @@ bool world_run(const struct world *w, char *what, size_t size)
 		for (uint32_t i = 0; i < w->jobs; i++)
 			if (r.job[i].state == RUNS && r.job[i].ends <= t)
 				r.job[i].state = DONE;
-		if (!r.down && copy.fails_at && copy.fails_at <= t)
+		failed = !r.down && copy.fails_at && copy.fails_at <= t;
+		if (failed)
 			node_fails(&r);
+		if (!r.restarted && copy.restarts_at && copy.restarts_at <= t)
+			ok = restart(&r);
 	}
 	ok = ok && all_done(&r);
 	ccr_plan_free(r.plan);
@@ -541,8 +617,9 @@ void world_print(const struct world *w, char *out, size_t size)
 	size_t n = 0;
 
 #define P(...) n += n < size ? (size_t)snprintf(out + n, size - n, __VA_ARGS__) : 0
-	P("window %lld, node 0 fails at %lld, pick seed %llu, depths", (long long)w->window,
-	  (long long)w->fails_at, (unsigned long long)w->seed);
+	P("window %lld, node 0 fails at %lld, restart at %lld, pick seed %llu, depths",
+	  (long long)w->window, (long long)w->fails_at, (long long)w->restarts_at,
+	  (unsigned long long)w->seed);
 	for (uint32_t p = 0; p < w->parts; p++)
 		P(" %u", w->depth[p]);
 	P("\n");
@@ -555,13 +632,15 @@ void world_print(const struct world *w, char *out, size_t size)
 		const struct ccr_demand *d = &j->demand;
 
 		P("job %u: arrives %lld prio %u part %u limit %lld runs %lld on %llx: nodes %u-%u "
-		  "node %dc %lldM %ux%d %ux%d units %u of %dc %ux%d /cpu %lld total %ux%d%s\n",
+		  "node %dc %lldM %ux%d %ux%d units %u of %dc %ux%d /cpu %lld total %ux%d%s, must "
+		  "%llx\n",
 		  i + 1, (long long)j->arrives, j->prio, j->partition, (long long)j->limit,
 		  (long long)j->runs, (unsigned long long)j->candidates, d->min_nodes, d->max_nodes,
 		  d->node.cpus, (long long)d->node.mem, d->node.gpu[0].count, d->node.gpu[0].type,
 		  d->node.gpu[1].count, d->node.gpu[1].type, d->units, d->unit.cpus,
 		  d->unit.gpu[0].count, d->unit.gpu[0].type, (long long)d->mem_per_cpu,
-		  d->total[0].count, d->total[0].type, d->whole ? " whole" : "");
+		  d->total[0].count, d->total[0].type, d->whole ? " whole" : "",
+		  (unsigned long long)j->required);
 	}
 #undef P
 }

@@ -16,11 +16,12 @@
 #define W_PARTS 2
 
 struct w_job {
-	int64_t arrives, limit, runs; /* runs <= limit */
+	int64_t arrives, limit, runs; /* runs > limit: it outlives its limit */
 	uint32_t prio;
 	uint16_t partition;
 	struct ccr_demand demand;
 	uint64_t candidates;
+	uint64_t required; /* of them; 0: none */
 };
 
 struct world {
@@ -29,8 +30,9 @@ struct world {
 	struct w_job job[W_JOBS];
 	uint32_t depth[W_PARTS];
 	int64_t window;
-	int64_t fails_at; /* node 0 goes down then; 0: never */
-	uint64_t seed;	  /* of the picks */
+	int64_t fails_at;    /* node 0 goes down then; 0: never */
+	int64_t restarts_at; /* the plan is lost then, but for what was saved of it; 0: never */
+	uint64_t seed;	     /* of the picks */
 	bool placement;
 };
 

@@ -86,3 +86,56 @@ Test(demand, equal_demands_hash_equally_whatever_the_padding)
 	cr_assert_not(ccr_demand_equal(&a, &b));
 	cr_assert_neq(ccr_demand_hash(&a), ccr_demand_hash(&b));
 }
+
+/* Two CPUs beside each of four GPUs are for jobs with GPUs: 8 of 16 are open. */
+static const struct ccr_node keeps = {
+    .total = {.cpus = 16, .open = 8, .gpus = {4}}, .gpu_types = 1, .up = true, .kept = 2};
+
+Test(demand, kept_cpus_are_for_jobs_with_gpus)
+{
+	struct ccr_demand plain = {.node = {.cpus = 8}}, gpu = {.node = {.cpus = 5}};
+	struct ccr_amount free = keeps.total, take;
+	struct ccr_quick q;
+
+	gpu.node.gpu[0] = (struct ccr_want){CCR_GPU_ANY, 2};
+	cr_assert(ccr_demand_fits(&plain, &keeps, &free, 1));
+	ccr_demand_take(&gpu, &keeps, &free, 1, NULL, &take);
+	cr_assert_eq(take.cpus, 5);
+	cr_assert_eq(take.open, 1, "four are beside its GPUs");
+	ccr_amount_sub(&free, &take);
+	ccr_quick_make(&plain, &keeps, 1, &q);
+	cr_assert(q.ok && !q.never);
+	cr_assert_not(ccr_demand_fits(&plain, &keeps, &free, 1), "11 are free, 7 of them open");
+	cr_assert_not(ccr_quick_fits(&q, &free));
+	plain.node.cpus = 7;
+	ccr_quick_make(&plain, &keeps, 1, &q);
+	cr_assert(ccr_demand_fits(&plain, &keeps, &free, 1));
+	cr_assert(ccr_quick_fits(&q, &free));
+	ccr_demand_take(&plain, &keeps, &free, 1, NULL, &take);
+	cr_assert_eq(ccr_amount_short(&free, &take), 0);
+	take.open++;
+	cr_assert_eq(ccr_amount_short(&free, &take), 'c');
+	plain.node.cpus = 9;
+	plain.kept = true;
+	cr_assert(ccr_demand_fits(&plain, &keeps, &free, 1), "a shard of a GPU may have them");
+	plain.kept = false;
+	ccr_quick_make(&plain, &keeps, 1, &q);
+	cr_assert(q.never, "never more than the open ones");
+}
+
+Test(demand, units_that_need_fewer_open_cpus_the_more_they_are_still_count_up)
+{
+	/* 6 CPUs for the node and a GPU with one CPU in each unit, which keeps two. */
+	struct ccr_demand d = {.units = 4, .node = {.cpus = 6}, .unit = {.cpus = 1}};
+	struct ccr_amount free = keeps.total;
+
+	d.unit.gpu[0] = (struct ccr_want){CCR_GPU_ANY, 1};
+	free.open = 2;
+	cr_assert_eq(ccr_demand_most(&d, &keeps, &free), 4);
+	free.open = 1;
+	cr_assert_eq(ccr_demand_most(&d, &keeps, &free), 0);
+	d.unit.cpus = 3;
+	d.node.cpus = 0;
+	free.open = 2;
+	cr_assert_eq(ccr_demand_most(&d, &keeps, &free), 2, "one open CPU for each unit");
+}

@@ -238,11 +238,31 @@ Test(lsf, many_jobs_of_one_user)
 	free(jobs);
 }
 
+/* An array's tasks go in their order, its rest after them, and the next job after that. */
+Test(lsf, the_tasks_of_an_array_are_in_line)
+{
+	struct ccr_lsf_params p = defaults;
+	struct ccr_lsf_standing ann = {1, 0, 0, 0};
+	struct ccr_lsf_job jobs[] = {
+	    {.standing = &ann, .since = 9, .id = 8},
+	    {.standing = &ann, .since = 9, .id = 7, .task = UINT32_MAX, .handle = 7},
+	    {.standing = &ann, .since = 9, .id = 7, .task = 1, .handle = 20},
+	    {.standing = &ann, .since = 9, .id = 7, .task = 0, .handle = 21}};
+
+	cr_assert_eq(ccr_lsf_rank(&p, jobs, 4, NULL), CCR_OK);
+	cr_expect_eq(jobs[3].ahead, 0u);
+	cr_expect_eq(jobs[2].ahead, 1u);
+	cr_expect_eq(jobs[1].ahead, 2u);
+	cr_expect_eq(jobs[0].ahead, 3u);
+	cr_expect_eq(jobs[2].handle, 20u);
+}
+
 Test(lsf, out_of_memory_sets_nothing)
 {
 	struct ccr_lsf_params p = defaults;
 	struct ccr_lsf_standing ann = {1, 0, 0, 0};
-	struct ccr_lsf_job job = {&ann, 1, 1, 77, 88};
+	struct ccr_lsf_job job = {
+	    .standing = &ann, .since = 1, .id = 1, .ahead = 77, .priority = 88};
 	struct ccr_error e = {0};
 
 	oom_fail_at(1);

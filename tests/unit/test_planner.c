@@ -444,11 +444,141 @@ Test(planner, blocked_nodes_are_planned_around)
 	struct ccr_demand one = wants(1, 1, 0);
 	struct ccr_plan_job longer = job(1, &one, 101), j = job(2, &one, 100);
 
-	cr_assert_eq(ccr_plan_block(p, 0, 100, 200), 0);
+	cr_assert_eq(ccr_plan_block(p, 0, 100, 200, NULL), 0);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(turn(p, &longer, NULL), CCR_WAIT_FREE);
 	cr_assert_eq(ccr_plan_booking(p, 1)->start, 200);
 	cr_assert_eq(turn(p, &j, NULL), CCR_START);
+	ccr_plan_free(p);
+}
+
+Test(planner, part_of_a_node_can_be_blocked)
+{
+	struct ccr_node n[1] = {node(4, 2)};
+	struct ccr_plan *p = plan_of(n, 1, 4);
+	struct ccr_amount part = {.cpus = 1, .gpus = {1}};
+	struct ccr_demand one = wants(1, 2, 1), both = wants(1, 1, 2);
+	struct ccr_plan_job rest = job(1, &one, 100), all = job(2, &both, 100);
+
+	runs(p, 0, 3, 1, 50);
+	cr_assert_eq(ccr_plan_block(p, 0, 0, 200, &part), 0);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	turn(p, &rest, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 50, "what is not blocked is to be had");
+	turn(p, &all, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 2)->start, 200);
+	ccr_plan_free(p);
+}
+
+static void stays_due(const struct ccr_demand *d)
+{
+	struct ccr_node n[2] = {node(4, 0), node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 2, 2);
+	struct ccr_plan_job j = job(1, d, 60);
+	const struct ccr_booking *b;
+
+	/* Whoever picks the nodes refuses it time after time although there is room. */
+	runs(p, 0, 4, 0, 100);
+	runs(p, 1, 4, 0, 900);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100);
+	cr_assert_eq(b->due, 0);
+	for (int64_t now = 100; now < 400; now += 30) {
+		ccr_plan_begin(p, now, true);
+		runs(p, 1, 4, 0, 900);
+		cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+		cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+		cr_assert_eq(b->start, now);
+		cr_assert_eq(b->due, 100, "at %lld since %lld", (long long)now, (long long)b->due);
+		cr_assert_eq(b->first_start, 100);
+	}
+	/* Its node is taken: it is planned anew, and not due. */
+	ccr_plan_begin(p, 400, true);
+	runs(p, 0, 4, 0, 500);
+	runs(p, 1, 4, 0, 900);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 500);
+	cr_assert_eq(ccr_plan_booking(p, 1)->due, 0);
+	ccr_plan_free(p);
+}
+
+Test(planner, tells_since_when_a_booking_is_due)
+{
+	struct ccr_demand nodes = wants(1, 4, 0), tasks = {.units = 4, .unit = {.cpus = 1}},
+			  pairs = {.units = 2, .unit = {.cpus = 2}, .max_nodes = 1};
+
+	stays_due(&nodes);
+	stays_due(&tasks);
+	stays_due(&pairs);
+}
+
+Test(planner, a_restored_promise_is_kept_and_taken_over)
+{
+	struct ccr_node n[2] = {node(4, 2), node(4, 2)};
+	struct ccr_plan *p = plan_of(n, 2, 2);
+	struct ccr_demand two = wants(1, 2, 2), more = wants(1, 3, 2);
+	struct ccr_plan_job j = job(1, &two, 60), k = job(2, &more, 60);
+	struct ccr_share share = {.node = 1, .a = {.cpus = 2, .gpus = {2}}}, odd = {.node = 2};
+	struct ccr_booking saved = {
+	    .start = 300, .first_start = 500, .made = 1, .n = 1, .share = &share};
+	const struct ccr_booking *b;
+
+	cr_assert_eq(ccr_plan_restore(p, &j, &saved, NULL), 0);
+	cr_assert_eq(ccr_plan_restore(p, &j, &saved, NULL), CCR_EINVAL, "twice");
+	cr_assert_eq(ccr_plan_restore(p, &k, &saved, NULL), 0);
+	saved.share = &odd;
+	k.id = 3;
+	cr_assert_eq(ccr_plan_restore(p, &k, &saved, NULL), CCR_EINVAL, "no such node");
+	k.id = 2;
+	ccr_plan_begin(p, 10, true);
+	runs(p, 0, 4, 2, 1000);
+	runs(p, 1, 1, 2, 200);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	/* The second is not whole beside the first. */
+	cr_assert_null(ccr_plan_booking(p, 2));
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 300);
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 200, "it moves to an earlier time");
+	cr_assert_eq(b->first_start, 500);
+	cr_assert_eq(b->made, 1);
+	/* The job asks for more than what was saved. */
+	ccr_plan_drop(p, 1);
+	saved.share = &share;
+	cr_assert_eq(ccr_plan_restore(p, &k, &saved, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &k, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->first_start, 200);
+	cr_assert_eq(b->share[0].a.cpus, 3);
+	ccr_plan_free(p);
+}
+
+Test(planner, named_nodes_are_in_the_booking)
+{
+	struct ccr_node n[4] = {node(4, 0), node(4, 0), node(4, 0), node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 4, 2);
+	struct ccr_demand three = wants(3, 4, 0);
+	struct ccr_plan_job j = job(1, &three, 60);
+	uint64_t named = 1, fit;
+	const struct ccr_booking *b;
+	enum ccr_book book;
+
+	j.required = &named;
+	runs(p, 0, 1, 0, 500);
+	runs(p, 1, 1, 0, 300);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_neq(turn(p, &j, &book), CCR_START);
+	b = ccr_plan_booking(p, 1);
+	cr_assert_eq(b->start, 500);
+	cr_assert_eq(b->n, 3);
+	cr_assert_eq(b->share[0].node, 0);
+	/* Another name is another job. */
+	named = 2;
+	cr_assert_neq(turn(p, &j, &book), CCR_START);
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 300);
+	named = 12;
+	cr_assert_eq(ccr_plan_may_fit(p, &j, &fit, NULL), CCR_WAIT_FREE);
+	named = 15;
+	cr_assert_eq(turn(p, &j, &book), CCR_WAIT_NEVER, "more names than nodes");
 	ccr_plan_free(p);
 }
 

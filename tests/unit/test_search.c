@@ -9,14 +9,17 @@
 #define HORIZON 80
 
 /* Whether the demand holds at t: all sets of nodes are tried. */
-static bool possible_at(const struct ccr_timeline *tl, const struct ccr_demand *d, int64_t limit,
-			uint64_t cand, int64_t t)
+static bool possible_at(const struct ccr_timeline *tl, const struct ccr_query *q, int64_t t)
 {
+	const struct ccr_demand *d = q->demand;
+	uint64_t cand = *q->candidates, required = q->required ? *q->required : 0;
+	int64_t limit = q->limit;
+
 	for (uint32_t set = 1; set < 1u << tl->n; set++) {
 		uint64_t units = 0;
 		uint32_t n = 0;
 		int64_t gpus = 0;
-		bool ok = true;
+		bool ok = !(required & ~(uint64_t)set);
 
 		for (uint32_t i = 0; i < tl->n && ok; i++) {
 			struct ccr_amount least = tl->node[i].total, take;
@@ -84,7 +87,7 @@ Test(search, finds_the_earliest_second, .timeout = 280)
 		struct ccr_timeline *tl;
 		struct ccr_search *s;
 		struct ccr_slot slot;
-		uint64_t seed = n, some;
+		uint64_t seed = n, some, must;
 
 		world_random(&w, 77, n);
 		w.nodes = w.nodes > 4 ? 4 : w.nodes;
@@ -94,16 +97,19 @@ Test(search, finds_the_earliest_second, .timeout = 280)
 		for (uint32_t j = 0; j < w.jobs && j < 3; j++) {
 			const struct ccr_demand *d = &w.job[j].demand;
 			int64_t t = 0, limit = w.job[j].limit < 100 ? w.job[j].limit : 100;
+			struct ccr_query q = {d, limit, &some, NULL};
 			uint64_t out = 0;
 
 			some = w.job[j].candidates & ((1u << w.nodes) - 1);
-			while (t < 2 * HORIZON && !possible_at(tl, d, limit, some, t))
+			must = some & world_random_next(&seed) & world_random_next(&seed);
+			if (must && n % 2)
+				q.required = &must;
+			while (t < 2 * HORIZON && !possible_at(tl, &q, t))
 				t++;
-			cr_assert_eq(ccr_search_earliest(s, tl, d, limit, &some, 0, 2 * HORIZON,
-							 NULL, &slot),
+			cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 2 * HORIZON, NULL, &slot),
 				     0);
 			/* A cap on the nodes beside two totals is searched on the safe side. */
-			if (d->total[0].count && d->max_nodes)
+			if (d->total[0].count && (d->max_nodes || q.required))
 				cr_assert_geq(slot.start, t);
 			else
 				cr_assert_eq(slot.start < 2 * HORIZON ? slot.start : 2 * HORIZON, t,
@@ -115,8 +121,12 @@ Test(search, finds_the_earliest_second, .timeout = 280)
 							     slot.start + limit, &slot.share[k].a),
 					  "world %llu job %u: a share is not free",
 					  (unsigned long long)n, j);
-			cr_assert_eq(ccr_search_at(s, tl, d, limit, &some, 0, &out),
-				     slot.start == 0);
+			for (uint32_t k = 0; k < slot.n; k++)
+				out |= UINT64_C(1) << slot.share[k].node;
+			cr_assert(!slot.n || !q.required || !(must & ~out),
+				  "world %llu job %u: a required node is missing",
+				  (unsigned long long)n, j);
+			cr_assert_eq(ccr_search_at(s, tl, &q, 0, &out), slot.start == 0);
 		}
 		ccr_search_free(s);
 		ccr_timeline_free(tl);
@@ -136,13 +146,14 @@ Test(search, a_share_is_what_the_demand_says)
 				 .cpu_step = 2,
 				 .up = true}};
 	struct ccr_demand d = {.units = 5, .unit = {.cpus = 1, .gpu = {{3, 1}}}, .mem_per_cpu = 2};
+	struct ccr_query q = {&d, 60, NULL, NULL};
 	struct ccr_timeline *tl;
 	struct ccr_search *s;
 	struct ccr_slot slot;
 
 	cr_assert_eq(ccr_timeline_new(&tl, n, 2, NULL), 0);
 	cr_assert_eq(ccr_search_new(&s, 2, NULL), 0);
-	cr_assert_eq(ccr_search_earliest(s, tl, &d, 60, NULL, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
 	cr_assert_eq(slot.start, 0);
 	cr_assert_eq(slot.n, 2);
 	cr_assert_eq(slot.share[0].node, 1);
@@ -159,6 +170,7 @@ Test(search, every_node_gives_a_gpu_of_the_total)
 {
 	struct ccr_node n[2];
 	struct ccr_demand d = {.units = 3, .unit = {.cpus = 1}, .total = {{CCR_GPU_ANY, 3}}};
+	struct ccr_query q = {&d, 60, NULL, NULL};
 	struct ccr_timeline *tl;
 	struct ccr_search *s;
 	struct ccr_slot slot;
@@ -168,7 +180,7 @@ Test(search, every_node_gives_a_gpu_of_the_total)
 		    .total = {.cpus = 2, .gpus = {4}}, .gpu_types = 1, .up = true};
 	cr_assert_eq(ccr_timeline_new(&tl, n, 2, NULL), 0);
 	cr_assert_eq(ccr_search_new(&s, 2, NULL), 0);
-	cr_assert_eq(ccr_search_earliest(s, tl, &d, 60, NULL, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
 	cr_assert_eq(slot.n, 2);
 	cr_assert_eq(slot.share[0].a.gpus[0], 2);
 	cr_assert_eq(slot.share[1].a.gpus[0], 1);

@@ -1,0 +1,91 @@
+/* reserved - what advance reservations take out of the gate's plan; see gate_impl.h */
+#include "select/gate_impl.h"
+
+#include <stdlib.h>
+
+#define G ccr__gate
+
+/* Not those that move on with time, nor those that take whatever node is idle. */
+static bool counts(const slurmctld_resv_t *r, time_t now)
+{
+	return r->node_bitmap && r->end_time > now &&
+	       !(r->flags & (RESERVE_FLAG_TIME_FLOAT | RESERVE_FLAG_ANY_NODES));
+}
+
+int64_t ccr__reserved_end(const job_record_t *job, int64_t end)
+{
+	const slurmctld_resv_t *r = job->resv_ptr;
+
+	return r && counts(r, 0) && ccr_resv_partial(r) && r->end_time > end ? r->end_time : end;
+}
+
+static void less(int32_t *a, int32_t b)
+{
+	*a = *a > b ? *a - b : 0;
+}
+
+/* What jobs inside hold is in the plan already. */
+static void without_jobs(const slurmctld_resv_t *r, struct ccr_amount *left)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
+	job_record_t *job;
+
+	while ((job = list_next(it))) {
+		int n;
+
+		if (job->resv_ptr != r || (!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)))
+			continue;
+		n = ccr_job_shares(&G.cluster, job, false, G.pick, G.cluster.n);
+		for (int i = 0; i < n; i++) {
+			struct ccr_amount *a = &left[G.pick[i].node], *b = &G.pick[i].a;
+
+			less(&a->cpus, b->cpus);
+			less(&a->open, b->open);
+			for (int g = 0; g < CCR_GPU_SLOTS; g++)
+				a->gpus[g] =
+				    (int16_t)(a->gpus[g] > b->gpus[g] ? a->gpus[g] - b->gpus[g]
+								      : 0);
+		}
+	}
+	list_iterator_destroy(it);
+}
+
+/* Jobs inside a reservation are not planned here, so whole nodes of it are not to be had at all. */
+static bool add(const slurmctld_resv_t *r)
+{
+	struct ccr_amount *part = NULL;
+	bool ok = true;
+
+	if (ccr_resv_partial(r)) {
+		part = calloc(G.cluster.n + 1, sizeof(*part));
+		if (!part)
+			return false;
+		for (int64_t i = 0; i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
+			if (bit_test(r->node_bitmap, i))
+				ccr_resv_amount(&G.cluster, r, (uint32_t)i, &part[i]);
+		without_jobs(r, part);
+	}
+	for (int64_t i = bit_ffs(r->node_bitmap);
+	     ok && i >= 0 && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
+		if (bit_test(r->node_bitmap, i))
+			ok = !ccr_plan_block(G.plan, (uint32_t)i, r->start_time, r->end_time,
+					     part ? &part[i] : NULL);
+	free(part);
+	return ok;
+}
+
+bool ccr__add_reservations(time_t now)
+{
+	ccr_slurm_list_itr_t *it;
+	slurmctld_resv_t *r;
+	bool ok = true;
+
+	if (!resv_list || !list_count(resv_list))
+		return true;
+	it = list_iterator_create(resv_list);
+	while (ok && (r = list_next(it)))
+		if (counts(r, now))
+			ok = add(r);
+	list_iterator_destroy(it);
+	return ok;
+}
