@@ -94,23 +94,24 @@ def settled(c):
 
 
 def same(row, other):
-    """AGE and FAIRSHARE, and with them the priority, go on between two looks."""
-    moves = (2, 3, 5)
+    """AGE, FAIRSHARE and a QOS's usage, and with them the priority, go on between two looks."""
+    moves = (2, 3, 5, 8)
     return all(a == b or i in moves and abs(int(b) - int(a)) <= GOES_ON
                for i, (a, b) in enumerate(zip(row, other)))
 
 
 def compare(c):
-    kept = sorted(shown(c))
+    kept = {row[:2]: row for row in shown(c)}
     squeue = priorities(c)
     c.run("scontrol", "setdebugflags", "+Priority")
     cycles(c, 2)
-    fresh, fresh_squeue = sorted(shown(c)), priorities(c)
+    fresh, fresh_squeue = {row[:2]: row for row in shown(c)}, priorities(c)
     c.run("scontrol", "setdebugflags", "-Priority")
-    assert len(kept) == len(fresh)
-    wrong = [(a, b) for a, b in zip(kept, fresh) if not same(a, b)]
+    # a released job comes into sprio when the scheduler has seen it; none may be lost
+    assert len(kept) > 30 and set(kept) <= set(fresh)
+    wrong = [(row, fresh[key]) for key, row in sorted(kept.items()) if not same(row, fresh[key])]
     assert not wrong, "\n".join(f"{'|'.join(a)} but anew {'|'.join(b)}" for a, b in wrong[:5])
-    assert len(squeue) == len(fresh_squeue)
+    assert set(squeue) == set(fresh_squeue)
     assert [job for job in squeue if abs(fresh_squeue[job] - squeue[job]) > GOES_ON] == []
 
 
