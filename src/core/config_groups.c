@@ -411,6 +411,12 @@ int ccr__finish_groups(struct ccr__reader *r)
 		snprintf(path, sizeof(path), "tiers.%.60s", groups->tiers[i].name);
 		rc = ccr__warn(r, groups->tiers[i].line, path, "no group has this tier");
 	}
+	if (!rc && r->reads_fairshare && !groups->fallback && ccr_groups_shares(groups) > 0)
+		rc = ccr__warn(r, 0, "default_group",
+			       "not given, but groups have shares: a user of no group has none of "
+			       "them, so that without shares in sacctmgr the user's "
+			       "fairshare_factor is 1, above that of every group that has used "
+			       "anything");
 	if (rc || (!r->reads_target && !r->reads_financial) || groups->fallback)
 		return rc;
 	if (!groups->count)

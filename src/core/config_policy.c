@@ -8,6 +8,7 @@
 #include "core/config_internal.h"
 
 #define FORMULA_MAX   4096
+#define BLANKS	      " \t\r\n"
 #define AN_EXPRESSION "an expression as a text, such as \"queue_minutes\""
 
 void ccr__formula_clear(struct ccr_formula *f)
@@ -54,11 +55,54 @@ int ccr__read_policy(struct ccr__reader *r, const struct ccr__value *v, void *in
 			   CCR__COUNT(policy_keys), into);
 }
 
+/* Behind the blanks and, if it comes next, the word. */
+static const char *past(const char *at, const char *word, bool *found)
+{
+	size_t n = strlen(word);
+
+	at += strspn(at, BLANKS);
+	*found = *found && strncmp(at, word, n) == 0;
+	return *found ? at + n : at;
+}
+
+/*
+ * What `qmgr -c "print server"` prints and qmgr reads is `set server job_sort_formula = F`, with F
+ * in quotes or not: what is kept is F.
+ */
+static void strip_qmgr(char *text)
+{
+	bool found = true;
+	const char *at = past(text, "set", &found);
+	size_t n;
+
+	found = found && strspn(at, BLANKS);
+	at = past(at, "server", &found);
+	found = found && strspn(at, BLANKS);
+	at = past(at, "job_sort_formula", &found);
+	at = past(at, "=", &found);
+	if (!found || *at == '=')
+		at = text;
+	at += strspn(at, BLANKS);
+	n = strlen(at);
+	while (n && strchr(BLANKS, at[n - 1]))
+		n--;
+	if (n > 1 && (*at == '"' || *at == '\'') && at[n - 1] == *at) {
+		at++;
+		n -= 2;
+	}
+	memmove(text, at, n);
+	text[n] = '\0';
+}
+
 int ccr__read_job_sort(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
 {
+	int rc = read_formula(r, v, &r->job_sort);
+
 	(void)into;
 	(void)arg;
-	return read_formula(r, v, &r->job_sort);
+	if (!rc)
+		strip_qmgr(r->job_sort.text);
+	return rc;
 }
 
 int ccr__read_formula_column(struct ccr__reader *r, const struct ccr__value *v, void *into, int arg)
@@ -158,6 +202,7 @@ void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_s
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		spec->expr[i] = config->column[i].text;
 		spec->line[i] = config->column[i].preset ? 0 : config->column[i].line;
+		spec->job_sort[i] = config->column[i].job_sort;
 	}
 	spec->constants = config->constants;
 	spec->n_constants = config->n_constants;
@@ -181,6 +226,7 @@ int ccr__finish_policy(struct ccr__reader *r)
 		r->reads_target = ccr_policy_uses(policy, CCR_VAR_TARGET) ||
 				  ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
 		r->reads_financial = ccr_policy_uses(policy, CCR_VAR_FINANCIAL);
+		r->reads_fairshare = ccr_policy_uses(policy, CCR_VAR_FAIRSHARE_FACTOR);
 	}
 	ccr_policy_free(policy);
 	return rc;

@@ -31,7 +31,7 @@ struct ccr__reader {
 	const char *windows_key;
 
 	/* What the policy reads of a job's group: finish_policy() notes it for the warnings. */
-	bool reads_target, reads_financial;
+	bool reads_target, reads_financial, reads_fairshare;
 };
 
 struct ccr__value {

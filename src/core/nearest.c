@@ -12,6 +12,12 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
+/* Capitals are no difference: whoever shouts a name means it. In ASCII, whatever the locale. */
+static char small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* Optimal string alignment distance of two names of at most MAX_LEN characters. */
 static size_t distance(const char *a, size_t la, const char *b, size_t lb)
 {
@@ -23,11 +29,11 @@ static size_t distance(const char *a, size_t la, const char *b, size_t lb)
 	for (size_t i = 1; i <= la; i++) {
 		now[0] = i;
 		for (size_t j = 1; j <= lb; j++) {
-			size_t cost = a[i - 1] != b[j - 1];
+			size_t cost = small(a[i - 1]) != small(b[j - 1]);
 
 			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + cost);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    before[j - 2] + 1 < now[j])
+			if (i > 1 && j > 1 && small(a[i - 1]) == small(b[j - 2]) &&
+			    small(a[i - 2]) == small(b[j - 1]) && before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;
 		}
 		size_t *t = before;

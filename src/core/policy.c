@@ -83,12 +83,12 @@ struct context {
 	struct ccr_error *err;
 };
 
-/* FILE:LINE: policy.COLUMN: MESSAGE */
+/* FILE:LINE: policy.COLUMN: MESSAGE, the field being the one that the file has. */
 static int complain(const struct context *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static int complain(const struct context *c, const char *fmt, ...)
 {
-	char what[600];
+	char what[600], field[40];
 	unsigned line = c->spec->line[c->column];
 	const char *file = c->spec->file ? c->spec->file : "policy";
 	va_list ap;
@@ -96,11 +96,14 @@ static int complain(const struct context *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
+	if (c->spec->job_sort[c->column])
+		snprintf(field, sizeof(field), "job_sort_formula");
+	else
+		snprintf(field, sizeof(field), "policy.%s", column_name[c->column]);
 	if (line)
-		return ccr_error_set(c->err, CCR_EINVAL, line, "%s:%u: policy.%s: %s", file, line,
-				     column_name[c->column], what);
-	return ccr_error_set(c->err, CCR_EINVAL, 0, "%s: policy.%s: %s", file,
-			     column_name[c->column], what);
+		return ccr_error_set(c->err, CCR_EINVAL, line, "%s:%u: %s: %s", file, line, field,
+				     what);
+	return ccr_error_set(c->err, CCR_EINVAL, 0, "%s: %s: %s", file, field, what);
 }
 
 /*
@@ -136,6 +139,37 @@ static bool is_constant(const struct ccr_policy_spec *spec, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* Python's operators, which PBS's formulas may have: muParser would call them unknown variables. */
+static int refuse_python(const struct context *c, const char *text)
+{
+	static const struct {
+		const char *word, *instead;
+	} python[] = {
+	    {"if", "CONDITION ? VALUE : VALUE"},
+	    {"else", "CONDITION ? VALUE : VALUE"},
+	    {"and", "&&"},
+	    {"or", "||"},
+	    {"not", "CONDITION == 0"},
+	};
+	const char *floor_of = strstr(text, "//");
+
+	if (floor_of)
+		return complain(c,
+				"found Python's // at character %zu, which is not known here, "
+				"expected floor(A / B)",
+				(size_t)(floor_of - text) + 1);
+	for (size_t i = 0; i < sizeof(python) / sizeof(python[0]); i++) {
+		size_t at = ccr__policy_find_name(text, python[i].word);
+
+		if (at && !is_constant(c->spec, python[i].word))
+			return complain(c,
+					"found Python's '%s' at character %zu, which is not known "
+					"here, expected %s",
+					python[i].word, at, python[i].instead);
+	}
+	return CCR_OK;
 }
 
 /* A muParser without built-in surprises, all variables bound to policy->bound[]. */
@@ -198,6 +232,12 @@ static int note_variables(const struct context *c, struct ccr_policy *policy, mu
 		}
 		if (is_constant(c->spec, name))
 			continue;
+		if (isdigit((unsigned char)name[0]) || name[0] == '.')
+			return complain(
+			    c,
+			    "found '%s' at character %zu, expected a number from "
+			    "-1e308 to 1e308",
+			    name, ccr__policy_find_name(policy->column[c->column].text, name));
 		const char *near = ccr_var_nearest(name);
 		return complain(c,
 				"found the unknown variable '%s' at character %zu, expected one of "
@@ -257,7 +297,7 @@ static int compile_column(const struct context *c, struct ccr_policy *policy)
 		policy->uses[lone] = true;
 		return CCR_OK;
 	}
-	if ((rc = refuse_side_effects(c, col->text)))
+	if ((rc = refuse_side_effects(c, col->text)) || (rc = refuse_python(c, col->text)))
 		return rc;
 	col->parser = make_parser(policy, c->spec);
 	if (!col->parser)
@@ -275,21 +315,6 @@ static int compile_column(const struct context *c, struct ccr_policy *policy)
 	return CCR_OK;
 }
 
-/* muParser would take a constant of such a name, and the function would be gone. */
-static bool is_function(const char *name)
-{
-	static const char *const names[] = {
-	    "sin",   "cos",   "tan",   "asin", "acos", "atan",	"atan2", "sinh",  "cosh", "tanh",
-	    "asinh", "acosh", "atanh", "log",  "log2", "log10", "ln",	 "exp",	  "sqrt", "sign",
-	    "rint",  "abs",   "min",   "max",  "sum",  "avg",	"ceil",	 "floor", "pow"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], name))
-			return true;
-	}
-	return false;
-}
-
 static int check_constants(const struct ccr_policy_spec *spec, struct ccr_error *err)
 {
 	const char *file = spec->file ? spec->file : "policy";
@@ -299,7 +324,8 @@ static int check_constants(const struct ccr_policy_spec *spec, struct ccr_error 
 		muParserHandle_t p;
 		int bad;
 
-		if (k->name[0] == '_' || is_function(k->name))
+		/* muParser would take a constant of a function's name, and that would be gone */
+		if (k->name[0] == '_' || ccr__policy_is_function(k->name))
 			return ccr_error_set(err, CCR_EINVAL, k->line,
 					     "%s:%u: constants.%s: found the name of a function "
 					     "or of a constant of its own, expected a new name",

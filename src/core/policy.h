@@ -46,6 +46,7 @@ struct ccr_policy_spec {
 	const char *file;	       /* for messages; may be NULL */
 	const char *expr[CCR_COLUMNS]; /* NULL or "" counts 0 */
 	unsigned line[CCR_COLUMNS];    /* where each stands in the file, 0 if nowhere */
+	bool job_sort[CCR_COLUMNS];    /* it stands there as job_sort_formula */
 	const struct ccr_constant *constants;
 	size_t n_constants;
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "core/nearest.h"
 
 #define END_OF_EXPR	       2
 #define UNEXPECTED_PARENTHESIS 7
@@ -48,6 +49,20 @@ static const struct {
     /* its "internal error": it ran out of values */
     [39] = {"an operator without a value behind it", "a value on both of its sides"},
 };
+
+static const char *const functions[] = {
+    "sin",   "cos",   "tan",   "asin", "acos", "atan",	"atan2", "sinh",  "cosh", "tanh",
+    "asinh", "acosh", "atanh", "log",  "log2", "log10", "ln",	 "exp",	  "sqrt", "sign",
+    "rint",  "abs",   "min",   "max",  "sum",  "avg",	"ceil",	 "floor", "pow"};
+
+bool ccr__policy_is_function(const char *name)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (!strcmp(functions[i], name))
+			return true;
+	}
+	return false;
+}
 
 /* The name that ends right before a place; false if there is none, or it is too long. */
 static bool name_before(const char *expr, size_t at, char *out, size_t size)
@@ -100,10 +115,14 @@ const char *ccr__policy_error(int code, int position, const char *expr, char *ou
 	}
 	if (code == UNEXPECTED_PARENTHESIS && expr[position] == '(' &&
 	    name_before(expr, (size_t)position, near, sizeof(near))) {
+		const char *meant =
+		    ccr_nearest(near, functions, sizeof(functions) / sizeof(functions[0]));
+
 		snprintf(out, size,
 			 "found the unknown function '%s' at character %zu, expected one of "
-			 "ccr.json(5)",
-			 near, (size_t)position + 1 - strlen(near));
+			 "ccr.json(5)%s%s%s",
+			 near, (size_t)position + 1 - strlen(near), meant ? "; did you mean '" : "",
+			 meant ? meant : "", meant ? "'?" : "");
 		return out;
 	}
 	ccr_json_printable(expr + position, len - (size_t)position, near, NEAR);

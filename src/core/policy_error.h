@@ -8,6 +8,7 @@
 #ifndef CCR_CORE_POLICY_ERROR_H
 #define CCR_CORE_POLICY_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -16,6 +17,9 @@
  * one below 0 (muParser does not know) is left out. Returns out.
  */
 const char *ccr__policy_error(int code, int position, const char *expr, char *out, size_t size);
+
+/* Is that the name of a function of muParser or of policy.c's own? */
+bool ccr__policy_is_function(const char *name);
 
 /* Where the name stands in expr as a word of its own, counted from 1; 0: nowhere. */
 size_t ccr__policy_find_name(const char *expr, const char *name);

@@ -64,7 +64,7 @@ void ccr_duties_init(const struct ccr_settings *settings)
 	struct ccr_last_ran was = {0};
 
 	duty.fair_tree = settings->fs.fair_tree;
-	ccr_last_ran_load(settings->state_dir, &was);
+	ccr_last_ran_load(settings->state_dir, settings->with_dbd, &was);
 	if (settings->with_dbd)
 		recover(settings, &was);
 	duty.reset.last = was.reset;

@@ -17,7 +17,7 @@ static bool path_in(const char *dir, const char *name, char *path, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-void ccr_last_ran_load(const char *state_dir, struct ccr_last_ran *out)
+void ccr_last_ran_load(const char *state_dir, bool with_dbd, struct ccr_last_ran *out)
 {
 	char path[PATH_MAX];
 	struct ccr_error err;
@@ -33,6 +33,8 @@ void ccr_last_ran_load(const char *state_dir, struct ccr_last_ran *out)
 	if (rc)
 		error("priority/ccr: time of the last decay: %s; usage decays from now on",
 		      err.text);
+	else if (!out->ran && !with_dbd)
+		debug("priority/ccr: no last decay (%s) to recover", path);
 	else if (!out->ran)
 		info("priority/ccr: no last decay (%s) to recover", path);
 }

@@ -10,8 +10,11 @@
 #include <stdbool.h>
 #include "core/last_ran.h"
 
-/* From the folder state_dir; both times 0 on a first start and when the file is damaged. */
-void ccr_last_ran_load(const char *state_dir, struct ccr_last_ran *out);
+/*
+ * From the folder state_dir; both times 0 on a first start and when the file is damaged. That there
+ * is none is worth a line with a database alone: without one, Slurm's usage is not there to decay.
+ */
+void ccr_last_ran_load(const char *state_dir, bool with_dbd, struct ccr_last_ran *out);
 
 /*
  * When slurmctld last wrote the usage of associations (assoc_usage, there): every five minutes and

@@ -23,8 +23,9 @@
 
 struct check {
 	const struct ccr_config *config;
-	struct sim_cluster slurm; /* slurm.conf, where there is one */
-	const char *conf_path;	  /* NULL: none */
+	bool reads[CCR_VAR_COUNT]; /* the variables that some column has */
+	struct sim_cluster slurm;  /* slurm.conf, where there is one */
+	const char *conf_path;	   /* NULL: none */
 };
 
 static const char help[] =
@@ -102,6 +103,12 @@ static const char *no_target(const struct check *c)
 	}
 }
 
+/* Does a group's target count, as a distance or by itself? */
+static bool reads_target(const struct check *c)
+{
+	return c->reads[CCR_VAR_FS_DELTA] || c->reads[CCR_VAR_TARGET];
+}
+
 static void print_target(const struct check *c, const struct ccr_target *t, bool inherited)
 {
 	static const char *const words[] = {
@@ -113,11 +120,39 @@ static void print_target(const struct check *c, const struct ccr_target *t, bool
 	    [CCR_TARGET_CAP_ALL] = "a cap of all there was, which carries no points",
 	};
 
-	if (t->kind == CCR_TARGET_NONE)
-		fputs(no_target(c), stdout);
-	else
-		printf("target %.10g %%, %s%s", t->percent, words[t->kind],
+	if (t->kind == CCR_TARGET_NONE && reads_target(c))
+		printf("    %s\n", no_target(c));
+	else if (t->kind != CCR_TARGET_NONE)
+		printf("    target %.10g %%%s%s%s\n", t->percent,
+		       c->reads[CCR_VAR_FS_DELTA] ? ", " : "",
+		       c->reads[CCR_VAR_FS_DELTA] ? words[t->kind] : "",
 		       inherited ? " (from the default group)" : "");
+}
+
+/* What fairshare_factor goes by: the file's shares, those in sacctmgr, or the target. */
+static void print_shares(const struct check *c, const struct ccr_group *g)
+{
+	double all = ccr_groups_shares(&c->config->groups);
+	char else_by[60] = "1 for all";
+
+	if (!c->reads[CCR_VAR_FAIRSHARE_FACTOR])
+		return;
+	if (all > 0) {
+		printf("    shares %.10g of %.10g%s: fairshare_factor is 2^-(usage / %.4g %%)\n",
+		       g->shares, all, g->has_shares ? "" : " (as none are given)",
+		       100 * g->shares / all);
+		return;
+	}
+	if (g->target.kind != CCR_TARGET_NONE && g->target.percent > 0)
+		snprintf(else_by, sizeof(else_by), "2^-(usage / the target)");
+	if (has_dbd(c) == NO)
+		printf("    no shares: fairshare_factor is %s\n", else_by);
+	else if (has_dbd(c) == YES)
+		printf("    no shares: fairshare_factor goes by each user's shares in sacctmgr\n");
+	else
+		printf("    no shares: fairshare_factor goes by each user's shares in sacctmgr "
+		       "with a database, else it is %s\n",
+		       else_by);
 }
 
 static void print_names(const char *what, char *const *names, size_t n)
@@ -137,10 +172,10 @@ static void print_groups(const struct check *c)
 	for (size_t i = 0; i < g->count; i++) {
 		const struct ccr_group *one = g->list[i];
 
-		printf("group %s%s\n    ", one->name,
-		       one == g->fallback ? " (the default group)" : "");
+		printf("group %s%s\n", one->name, one == g->fallback ? " (the default group)" : "");
 		print_target(c, &one->target, one->target_inherited);
-		printf("\n    financial factor %.10g: %s\n", one->financial, one->financial_words);
+		print_shares(c, one);
+		printf("    financial factor %.10g: %s\n", one->financial, one->financial_words);
 		print_names("    also the accounts ", one->accounts, one->n_accounts);
 		print_names("    the users ", one->users, one->n_users);
 	}
@@ -156,7 +191,8 @@ static void print_groups(const struct check *c)
 		printf("A job whose account no group names belongs to %s.\n\n", g->fallback->name);
 	else
 		printf("A job whose account no group names has no group: its target, usage and "
-		       "financial terms are 0.\n\n");
+		       "financial terms are 0%s.\n\n",
+		       c->reads[CCR_VAR_FAIRSHARE_FACTOR] ? ", and its fairshare_factor is 1" : "");
 }
 
 /* --- usage, backfill -------------------------------------------------------------------------- */
@@ -198,6 +234,37 @@ static void print_usage(const struct check *c)
 	}
 }
 
+/* LSF's dynamic priority, with the numbers that are in force. */
+static void print_lsf(const struct check *c)
+{
+	const struct ccr_config_lsf *l = &c->config->lsf;
+
+	if (!c->reads[CCR_VAR_LSF_PRIORITY])
+		return;
+	printf("lsf_priority of a user in a partition: shares / (constant %.10g\n"
+	       "    + run_time_factor %.10g x hours of run time"
+	       " + cpu_time_factor %.10g x hours of CPU time\n"
+	       "    + run_job_factor %.10g x jobs started)\n",
+	       l->constant, l->run_time_factor, l->cpu_time_factor, l->run_job_factor);
+	if (c->config->usage.model == CCR_USAGE_LSF)
+		printf("    hist_hours %.10g: an hour that long ago counts a tenth\n",
+		       c->config->usage.hist_hours);
+	else
+		printf("    hist_hours is not in force: hours decay by the usage model %s\n",
+		       ccr_usage_kind_name(c->config->usage.model));
+	printf("    user_shares %.10g%s", l->user_shares,
+	       l->n_users ? ", but for" : " of every user\n");
+	for (size_t i = 0; i < l->n_users; i++)
+		printf("%s %s %.10g%s", i ? "," : "", l->users[i].user, l->users[i].shares,
+		       i + 1 < l->n_users ? "" : "\n");
+	if (l->array_tasks)
+		printf("    array_tasks %d: so many of a user's next jobs, tasks of arrays "
+		       "included, are ranked one by one\n",
+		       l->array_tasks);
+	else
+		printf("    array_tasks 0: the waiting tasks of an array are ranked as one job\n");
+}
+
 static void print_backfill(const struct check *c)
 {
 	const struct ccr_config_backfill *b = &c->config->backfill;
@@ -235,6 +302,7 @@ static void print_all(const struct check *c)
 	print_columns(c);
 	print_groups(c);
 	print_usage(c);
+	print_lsf(c);
 	print_backfill(c);
 }
 
@@ -259,6 +327,7 @@ static int check(const char *policy, const char *conf, bool quiet)
 {
 	struct ccr_config_options options = {.year = sccr_this_year()};
 	struct ccr_config *config = NULL;
+	struct ccr_policy *compiled = NULL;
 	struct check c = {.conf_path = sccr_find_conf(conf)};
 	struct ccr_error err;
 	int rc = SCCR_OK;
@@ -268,6 +337,14 @@ static int check(const char *policy, const char *conf, bool quiet)
 		return SCCR_BAD;
 	}
 	c.config = config;
+	if (sccr_policy_compile(config, -1, &compiled, &err)) {
+		fprintf(stderr, "sccr check: %s\n", err.text);
+		ccr_config_free(config);
+		return SCCR_BAD;
+	}
+	for (int i = 0; i < CCR_VAR_COUNT; i++)
+		c.reads[i] = ccr_policy_uses(compiled, (enum ccr_var)i);
+	ccr_policy_free(compiled);
 	if (c.conf_path && sim_cluster_settings(&c.slurm, c.conf_path, &err)) {
 		fprintf(stderr, "sccr check: %s\n", err.text);
 		rc = SCCR_BAD;

@@ -46,6 +46,18 @@ int sccr_policy_load(const char *name, struct ccr_config **out, struct ccr_error
 	return ccr_config_load(name, &options, out, err);
 }
 
+int sccr_policy_compile(const struct ccr_config *config, int column, struct ccr_policy **out,
+			struct ccr_error *err)
+{
+	struct ccr_policy_spec spec;
+
+	ccr_config_policy_spec(config, &spec);
+	for (int i = 0; i < CCR_COLUMNS && column >= 0; i++)
+		if (i != column)
+			spec.expr[i] = NULL;
+	return ccr_policy_compile(&spec, out, err);
+}
+
 void sccr_warn_of_owner(const char *path, uid_t slurm_user, const char *words)
 {
 	struct ccr_error err;

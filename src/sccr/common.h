@@ -22,6 +22,13 @@ int sccr_this_year(void);
 int sccr_policy_load(const char *name, struct ccr_config **out, struct ccr_error *err);
 
 /*
+ * Compiles the policy, or that column of it alone (a column below 0: all); the caller frees *out
+ * with ccr_policy_free().
+ */
+int sccr_policy_compile(const struct ccr_config *config, int column, struct ccr_policy **out,
+			struct ccr_error *err);
+
+/*
  * A warning on standard error, behind `words`, if the file does not belong to root or SlurmUser, or
  * others can write it. A file that is not there is none to warn of.
  */

@@ -173,6 +173,18 @@ static void print_terms(const struct explain *x, FILE *out)
 		fprintf(out, "    %-10s %44.0f\n", "NICE", -t->nice);
 }
 
+/* Under another policy the distance from the target says nothing of the jobs. */
+static bool moves_by_target(const struct ccr_config *config)
+{
+	struct ccr_policy *policy = NULL;
+	struct ccr_error err;
+	bool moves = !sccr_policy_compile(config, -1, &policy, &err) &&
+		     ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+
+	ccr_policy_free(policy);
+	return moves;
+}
+
 static void print_group(const struct explain *x, FILE *out)
 {
 	const struct ccr_group *g = x->group;
@@ -198,8 +210,10 @@ static void print_group(const struct explain *x, FILE *out)
 		d = g->target.percent - x->usage;
 		fprintf(out, ", usage %.2f %%", x->usage);
 		if (g->target.kind != CCR_TARGET_NONE)
-			fprintf(out, ": %.2f points %s its target, which %s its jobs", fabs(d),
-				d >= 0 ? "below" : "above",
+			fprintf(out, ": %.2f points %s its target", fabs(d),
+				d >= 0 ? "below" : "above");
+		if (g->target.kind != CCR_TARGET_NONE && moves_by_target(x->config))
+			fprintf(out, ", which %s its jobs",
 				ccr_target_points(g->target.kind, g->target.percent, x->usage) == 0
 				    ? "does not move"
 				: d > 0 ? "raises"

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "core/ledger_state.h"
+#include "core/policy.h"
+#include "core/shares.h"
 #include "sccr/clients.h"
 #include "sccr/common.h"
 #include "sccr/live.h"
@@ -29,6 +31,8 @@ struct report {
 	struct sccr_weights weights;
 	bool users, json;
 	const char *source;
+	struct ccr_policy *column; /* FAIRSHARE's expression alone; NULL: see no_points */
+	const char *no_points;	   /* why a group has no points: what the column needs beside it */
 };
 
 static const char help[] =
@@ -50,6 +54,66 @@ static double usage_of(const struct report *r, const struct ccr_group *g)
 			 : live_usage_of_group(&r->assoc, &r->config->groups, g);
 }
 
+/*
+ * Compiles the FAIRSHARE column, if a group's standing is all that it reads. What goes by the user
+ * or the job is no group's.
+ */
+static int find_column(struct report *r, struct ccr_error *err)
+{
+	static const enum ccr_var of_groups[] = {CCR_VAR_TARGET, CCR_VAR_USAGE, CCR_VAR_FS_DELTA,
+						 CCR_VAR_FINANCIAL, CCR_VAR_FAIRSHARE_FACTOR};
+	bool known[CCR_VAR_COUNT] = {false};
+	int rc;
+
+	if (!r->config->column[CCR_COL_FAIRSHARE].text) {
+		r->no_points = "the policy has nothing in FAIRSHARE";
+		return CCR_OK;
+	}
+	rc = sccr_policy_compile(r->config, CCR_COL_FAIRSHARE, &r->column, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < sizeof(of_groups) / sizeof(of_groups[0]); i++)
+		known[of_groups[i]] = true;
+	/* with a database and no shares in the file, PBS's factor goes by the user */
+	if (!r->ledger && !(ccr_groups_shares(&r->config->groups) > 0))
+		known[CCR_VAR_FAIRSHARE_FACTOR] = false;
+	for (int i = 0; i < CCR_VAR_COUNT && r->column; i++) {
+		if (known[i] || !ccr_policy_uses(r->column, (enum ccr_var)i))
+			continue;
+		r->no_points = ccr_var_info(i)->name;
+		ccr_policy_free(r->column);
+		r->column = NULL;
+	}
+	return CCR_OK;
+}
+
+/* As the plugin has it (standing.h): by the group's shares, else by its target. */
+static double fairshare_factor(const struct report *r, const struct ccr_group *g, double usage)
+{
+	double shares = ccr_groups_shares(&r->config->groups);
+
+	if (shares > 0)
+		return ccr_pbs_fairshare_factor(usage / 100, ccr_fraction(g->shares, shares));
+	return g->target.percent > 0
+		   ? ccr_pbs_fairshare_factor(usage / 100, g->target.percent / 100)
+		   : 1;
+}
+
+/* The points of the FAIRSHARE column of every job of the group; only with a r->column. */
+static double worth_of(const struct report *r, const struct ccr_group *g, double usage)
+{
+	double var[CCR_VAR_COUNT] = {0}, factor[CCR_COLUMNS];
+	unsigned faults[CCR_COLUMNS] = {0};
+
+	var[CCR_VAR_TARGET] = g->target.percent;
+	var[CCR_VAR_USAGE] = usage;
+	var[CCR_VAR_FS_DELTA] = ccr_target_points(g->target.kind, g->target.percent, usage);
+	var[CCR_VAR_FINANCIAL] = g->financial;
+	var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(r, g, usage);
+	ccr_policy_eval(r->column, var, factor, faults);
+	return ccr_score_round(factor[CCR_COL_FAIRSHARE] * r->weights.value[CCR_COL_FAIRSHARE]);
+}
+
 static const char *words(const struct ccr_group *g, double usage, char *buf, size_t size)
 {
 	double d = g->target.percent - usage;
@@ -65,12 +129,13 @@ static const char *words(const struct ccr_group *g, double usage, char *buf, siz
 
 static void print_group(const struct report *r, const struct ccr_group *g)
 {
-	double usage = usage_of(r, g), points, worth;
-	char buf[64], target[32] = "-";
+	double usage = usage_of(r, g), points;
+	char buf[64], target[32] = "-", worth[40] = "-";
 	bool off;
 
 	points = ccr_target_points(g->target.kind, g->target.percent, usage);
-	worth = ccr_score_round(points * r->weights.value[CCR_COL_FAIRSHARE]);
+	if (r->column)
+		snprintf(worth, sizeof(worth), r->json ? "%.17g" : "%.0f", worth_of(r, g, usage));
 	/* what a ceiling is not reached by, or a floor is passed by, is no fault */
 	off = g->target.kind == CCR_TARGET_BOTH ? fabs(g->target.percent - usage) > FAR_OFF
 						: fabs(points) > FAR_OFF;
@@ -82,12 +147,12 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 		sccr_json_string(stdout, g->name);
 		printf(
 		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
-		    "\"points\": %.17g, \"financial\": %.17g, \"off\": %s}",
-		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points, worth,
-		    g->financial, off ? "true" : "false");
+		    "\"points\": %s, \"financial\": %.17g, \"off\": %s}",
+		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
+		    r->column ? worth : "null", g->financial, off ? "true" : "false");
 		return;
 	}
-	printf("%-20s %8s %8.2f %8.2f %c %10.0f %8.4g  %-12s %s\n", g->name, target, usage, points,
+	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", g->name, target, usage, points,
 	       off ? '*' : ' ', worth, g->financial, g->tier ? g->tier : "-",
 	       words(g, usage, buf, sizeof(buf)));
 }
@@ -185,7 +250,13 @@ static void print_all(const struct report *r)
 			print_users_json(r);
 		printf("}\n");
 	} else {
-		if (!r->weights.known)
+		if (!r->column && strchr(r->no_points, ' '))
+			printf("POINTS are none: %s.\n", r->no_points);
+		else if (!r->column)
+			printf("POINTS are not a group's: the policy's FAIRSHARE reads %s, which "
+			       "differs by job or user.\n",
+			       r->no_points);
+		else if (!r->weights.known)
 			printf("POINTS are 0 as no slurm.conf was found.\n");
 		if (r->users)
 			print_users(r);
@@ -253,6 +324,8 @@ static int usage(struct report *r, const char *policy, const char *ledger, const
 	if (!rc)
 		rc = find_usage(r, ledger, conf, err);
 	if (!rc)
+		rc = find_column(r, err);
+	if (!rc)
 		print_all(r);
 	return rc;
 }
@@ -281,6 +354,7 @@ int sccr_usage(int argc, char **argv)
 	rc = usage(&r, policy, ledger, sccr_find_conf(conf), &err);
 	if (rc)
 		fprintf(stderr, "sccr usage: %s\n", err.text);
+	ccr_policy_free(r.column);
 	ccr_ledger_free(r.ledger);
 	live_usage_free(&r.assoc);
 	ccr_config_free(r.config);

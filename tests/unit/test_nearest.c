@@ -13,6 +13,8 @@ Test(nearest, finds_one_slip_of_each_kind)
 	cr_assert_str_eq(NEAREST("ondes"), "nodes");
 	cr_assert_str_eq(NEAREST("queue_minuets"), "queue_minutes");
 	cr_assert_str_eq(NEAREST("que_minute"), "queue_minutes");
+	cr_assert_str_eq(NEAREST("NODES"), "nodes");
+	cr_assert_str_eq(NEAREST("Queue_Minuets"), "queue_minutes");
 }
 
 Test(nearest, suggests_nothing_far_away)
