@@ -458,8 +458,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	pj = plan_job(job, partition, &ask);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v != CCR_START) {
-		/* sched/backfill may come before the main cycle: nobody passes this job here either
-		 */
+		/* it may come before the main cycle: nobody passes this job here either */
 		if (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING)
 			ccr_plan_blocked(G.plan, &pj);
 		return refuse(job, v, &why);
