@@ -204,7 +204,7 @@ static void set_defaults(struct ccr_config *c)
 					 .run_time_factor = 0.7,
 					 .run_job_factor = 3.0,
 					 .user_shares = 1,
-					 .array_tasks = 100};
+					 .array_tasks = 32};
 	c->backfill = (struct ccr_config_backfill){.enabled = true,
 						   .depth = 10,
 						   .window = 7 * 86400,

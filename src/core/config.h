@@ -72,7 +72,7 @@ struct ccr_config_lsf {
 	double run_time_factor; /* default 0.7 */
 	double run_job_factor;	/* default 3.0 */
 	double user_shares;	/* of a user who is not listed; default 1 */
-	int array_tasks;	/* jobs of a user that are ranked one by one; default 100 */
+	int array_tasks;	/* jobs of a user that are ranked one by one; default 32 */
 	struct ccr_user_shares *users;
 	size_t n_users;
 };

@@ -148,13 +148,37 @@ static int read_year(struct ccr__reader *r, const char *key, const struct ccr__v
 	return 0;
 }
 
+/* Years of the average that are not given count 0: said, as somebody may have forgotten one. */
+static int warn_missing(struct ccr__reader *r, unsigned line, const struct ccr_contributions *given)
+{
+	for (int year = r->year - CCR_DOLLAR_YEARS; year < r->year; year++) {
+		bool there = false;
+		int rc;
+
+		for (size_t i = 0; i < given->n_years; i++)
+			there = there || given->years[i].year == year;
+		if (there)
+			continue;
+		rc = ccr__warn(r, line, r->path,
+			       "%d is not given and counts 0: the average is of the last three "
+			       "full years, %d to %d",
+			       year, r->year - CCR_DOLLAR_YEARS, r->year - 1);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 static int read_dollars(struct ccr__reader *r, const struct ccr__value *v, void *into, int source)
 {
 	struct ccr_contributions *given = into;
 
+	int rc;
+
 	given->given[source] = true;
-	return ccr__each(r, v, "an object with dollars by year, such as {\"2024\": 150000}",
-			 read_year, given);
+	rc = ccr__each(r, v, "an object with dollars by year, such as {\"2024\": 150000}",
+		       read_year, given);
+	return rc || !r->year ? rc : warn_missing(r, v->line, given);
 }
 
 static const struct ccr__key given_keys[] = {

@@ -34,6 +34,8 @@ static int in_line(const void *a, const void *b)
 
 	if (x->standing != y->standing)
 		return (uintptr_t)x->standing < (uintptr_t)y->standing ? -1 : 1;
+	if (x->later != y->later)
+		return x->later ? 1 : -1;
 	if (x->since != y->since)
 		return x->since < y->since ? -1 : 1;
 	if (x->id != y->id)

@@ -18,6 +18,7 @@
 #ifndef CCR_CORE_LSF_H
 #define CCR_CORE_LSF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,7 @@ struct ccr_lsf_job {
 	uint32_t id;	 /* goes first among those that wait equally long: the lower */
 	uint32_t task;	 /* of a job array, whose tasks have one id here: the lower goes first */
 	uint32_t handle; /* the caller's, not looked at */
+	bool later;	 /* cannot start yet: behind all that can, in the same order */
 	uint32_t ahead;	 /* set: jobs of the same standing that go before it */
 	double priority; /* set: its PRIORITY once those have been started */
 };

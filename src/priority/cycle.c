@@ -36,6 +36,7 @@ static struct {
 	pthread_cond_t wake;
 	bool stop;
 	bool now;		  /* a cycle at once: slurm.conf was read again */
+	bool ranks;		  /* jobs are ranked against each other: LSF's priority */
 	bool soon;		  /* a cycle when the last is a second old: see ccr_cycle_soon() */
 	bool relearn;		  /* see ccr_cycle_reconfigure() */
 	struct ccr_settings next; /* where `now` is set */
@@ -347,7 +348,7 @@ static void cycle(time_t now, bool scoring)
 			ccr_engine_put_standings(standings, lsf);
 		else
 			ccr_lsf_rows_free(lsf);
-		ccr_eligible_jobs_save(&settings);
+		ccr_eligible_jobs_save(&settings, false);
 	}
 	ccr_duties_save(&settings);
 	ccr_owned_usage_save(&settings);
@@ -405,6 +406,7 @@ static void *run(void *unused)
 			due = now + (time_t)settings.period;
 		pthread_mutex_lock(&thread.lock);
 		thread.last = now;
+		thread.ranks = ccr_engine_uses_lsf(ccr_engine_now());
 		now = time(NULL);
 		wait_until(due < now + (time_t)settings.tick ? due : now + (time_t)settings.tick);
 	}
@@ -468,8 +470,10 @@ void ccr_cycle_reconfigure(const struct ccr_settings *from, bool relearn)
 void ccr_cycle_soon(void)
 {
 	pthread_mutex_lock(&thread.lock);
-	thread.soon = true;
-	pthread_cond_signal(&thread.wake);
+	if (thread.ranks) {
+		thread.soon = true;
+		pthread_cond_signal(&thread.wake);
+	}
 	pthread_mutex_unlock(&thread.lock);
 }
 

@@ -21,8 +21,8 @@ void ccr_cycle_stop(void);
 void ccr_cycle_reconfigure(const struct ccr_settings *settings, bool relearn);
 
 /*
- * A cycle within a second: a job array came, whose tasks are to be ranked one by one before its
- * turn comes. Takes no lock of Slurm's.
+ * A job came or ended: where jobs are ranked against each other (LSF's priority) a cycle within a
+ * second, else nothing. Takes no lock of Slurm's.
  */
 void ccr_cycle_soon(void);
 

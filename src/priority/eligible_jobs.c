@@ -113,6 +113,7 @@ void ccr_eligible_jobs_fini(void)
 	dirty = complained = false;
 }
 
+/* As far as the job's Reason tells: the scheduler has not come to most jobs of a long queue. */
 static bool lacks_resources(const job_record_t *job, time_t now)
 {
 	if (!IS_JOB_PENDING(job) || !job->details || job->priority == 0)
@@ -168,9 +169,9 @@ static void begin(const job_record_t *job, time_t now, bool accruing)
 	}
 }
 
-static void look_at(const job_record_t *job, time_t now)
+static void look_at(job_record_t *job, time_t now)
 {
-	bool accruing = lacks_resources(job, now);
+	bool accruing = lacks_resources(job, now) && !ccr_slurm_over_limit(job);
 	struct record *r = find(job->job_id);
 
 	if (!r) {
@@ -218,7 +219,7 @@ double ccr_eligible_jobs_seconds(const job_record_t *job, time_t now)
 	return (double)ccr_eligible_seconds(&e, now);
 }
 
-void ccr_eligible_jobs_save(const struct ccr_settings *settings)
+void ccr_eligible_jobs_save(const struct ccr_settings *settings, bool all)
 {
 	size_t n = 0, count = HASH_COUNT(records);
 	struct ccr_eligible_job *jobs;
@@ -227,7 +228,7 @@ void ccr_eligible_jobs_save(const struct ccr_settings *settings)
 	char *path;
 	int rc;
 
-	if (!dirty)
+	if (!dirty && !(all && count))
 		return;
 	jobs = calloc(count ? count : 1, sizeof(*jobs));
 	path = path_of(settings);

@@ -28,7 +28,10 @@ void ccr_eligible_jobs_look(time_t now);
 /* Seconds; for a job that was not looked at yet, what it would have if it accrued. Job R. */
 double ccr_eligible_jobs_seconds(const job_record_t *job, time_t now);
 
-/* Writes the state file if it has to be. No lock. */
-void ccr_eligible_jobs_save(const struct ccr_settings *settings);
+/*
+ * Writes the state file if a state has changed; with `all`, as at the end, also if times alone
+ * have: a clock that is set back meanwhile takes nothing away then. No lock.
+ */
+void ccr_eligible_jobs_save(const struct ccr_settings *settings, bool all);
 
 #endif

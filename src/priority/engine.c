@@ -22,6 +22,7 @@ static struct ccr_engine *in_force;
 static struct stat good_file; /* the policy file, when it was last found good; st_ino 0: never */
 static char *seen;	      /* the text last looked at, accepted or not */
 static size_t seen_len;
+static int seen_year;	 /* in which it was accepted: averages go by it */
 static unsigned n_built; /* policies so far */
 static char *complaint;	 /* what is wrong with the file now; NULL when it is in force */
 
@@ -115,14 +116,18 @@ static int build(struct ccr_config *config, struct ccr_engine **out, struct ccr_
 	return CCR_OK;
 }
 
-static struct ccr_config_options options(const struct ccr_settings *s)
+static int this_year(void)
 {
-	struct ccr_config_options o = {.check_owner = true, .owner = s->slurm_uid};
 	time_t now = time(NULL);
 	struct tm tm;
 
-	o.year = localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
-	return o;
+	return localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
+}
+
+static struct ccr_config_options options(const struct ccr_settings *s)
+{
+	return (struct ccr_config_options){
+	    .check_owner = true, .owner = s->slurm_uid, .year = this_year()};
 }
 
 static char *accepted_path(const struct ccr_settings *s)
@@ -210,7 +215,7 @@ static void remember(const struct ccr_config *config)
 		memcpy(seen, config->text, seen_len);
 }
 
-static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e)
+static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e, int year)
 {
 	bool first = engine == NULL;
 
@@ -219,6 +224,7 @@ static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e)
 	info("priority/ccr: %s policy %s (%zu groups, base %" PRId64 ")",
 	     first ? "using" : "now using", s->conf_path, e->config->groups.count, e->config->base);
 	remember(e->config);
+	seen_year = year;
 	keep(s, e->config);
 	put(e);
 	set_complaint(NULL);
@@ -234,8 +240,9 @@ static bool untouched(const struct ccr_settings *s, struct stat *now)
 		memset(now, 0, sizeof(*now));
 		return false;
 	}
-	return engine && !complaint && good_file.st_ino && now->st_dev == good_file.st_dev &&
-	       now->st_ino == good_file.st_ino && now->st_size == good_file.st_size &&
+	return engine && !complaint && this_year() == seen_year && good_file.st_ino &&
+	       now->st_dev == good_file.st_dev && now->st_ino == good_file.st_ino &&
+	       now->st_size == good_file.st_size &&
 	       now->st_ctim.tv_sec == good_file.st_ctim.tv_sec &&
 	       now->st_ctim.tv_nsec == good_file.st_ctim.tv_nsec;
 }
@@ -255,7 +262,7 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 		return true;
 	memset(&good_file, 0, sizeof(good_file));
 	rc = ccr_config_load(s->conf_path, &o, &config, err);
-	if (!rc && engine && !complaint && known(config)) {
+	if (!rc && engine && !complaint && o.year == seen_year && known(config)) {
 		good_file = st;
 		ccr_config_free(config);
 		return true;
@@ -263,7 +270,7 @@ bool ccr_engine_load(const struct ccr_settings *s, bool periodic, struct ccr_err
 	if (!rc)
 		rc = build(config, &e, err);
 	if (!rc) {
-		accept_policy(s, e);
+		accept_policy(s, e, o.year);
 		return true;
 	}
 	if (!engine) {

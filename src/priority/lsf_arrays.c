@@ -89,15 +89,18 @@ static bool look_at(struct waiting *w, job_record_t *job)
 /* false: out of memory */
 static bool look(struct waiting *w, time_t now)
 {
+	assoc_mgr_lock_t a = {.assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK};
 	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
 	job_record_t *job;
 	bool ok = true;
 
+	assoc_mgr_lock(&a);
 	while (ok && (job = list_next(it))) {
 		if (ccr_lsf_rows_counts(job, now))
 			ok = look_at(w, job);
 	}
 	list_iterator_destroy(it);
+	assoc_mgr_unlock(&a);
 	return ok;
 }
 

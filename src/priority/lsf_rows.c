@@ -38,6 +38,7 @@ struct ccr_lsf_table {
 	struct place *places;
 	struct ccr_lsf_job *jobs; /* while the table is made */
 	size_t n_jobs, room;
+	bool later; /* of the job that is being added */
 	time_t now;
 	bool failed;
 };
@@ -90,13 +91,22 @@ bool ccr_lsf_rows_joins(const job_record_t *job, time_t now)
 	       (d->begin_time || !d->dependency);
 }
 
-bool ccr_lsf_rows_counts(const job_record_t *job, time_t now)
+bool ccr_lsf_rows_counts(job_record_t *job, time_t now)
 {
 	if (!IS_JOB_PENDING(job) || !job->details || job->priority == 0)
 		return false;
-	if (!job->details->begin_time || job->details->begin_time > now)
+	/* a new job has no begin time until the scheduler has looked at it */
+	if (job->details->begin_time ? job->details->begin_time > now
+				     : job->details->dependency != NULL)
 		return false;
-	return job->state_reason != WAIT_DEPENDENCY && job->state_reason != WAIT_DEP_INVALID;
+	switch (job->state_reason) {
+	case WAIT_DEPENDENCY:
+	case WAIT_DEP_INVALID:
+	case WAIT_ARRAY_TASK_LIMIT:
+		return false;
+	default:
+		return !ccr_slurm_over_limit(job);
+	}
 }
 
 /* --- making a table ----------------------------------------------------------------------------
@@ -151,8 +161,10 @@ static void add_waiting(job_record_t *job, part_record_t *part, slurmdb_qos_rec_
 				 .since = job->details->submit_time,
 				 .id = job->array_job_id ? job->array_job_id : job->job_id,
 				 .task = job->array_task_id,
-				 .handle = job->job_id};
-	pair->pending++;
+				 .handle = job->job_id,
+				 .later = t->later};
+	if (!t->later)
+		pair->pending++;
 }
 
 static void add_job(struct ccr_lsf_table *t, job_record_t *job)
@@ -164,7 +176,8 @@ static void add_job(struct ccr_lsf_table *t, job_record_t *job)
 			pair->standing.started++;
 		else
 			t->failed = true;
-	} else if (ccr_lsf_rows_counts(job, t->now)) {
+	} else if (IS_JOB_PENDING(job) && job->details && job->priority) {
+		t->later = !ccr_lsf_rows_counts(job, t->now);
 		ccr_slurm_each_slot(job, add_waiting, t);
 	}
 }

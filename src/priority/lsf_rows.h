@@ -5,8 +5,9 @@
  * pending jobs in the order in which LSF would start them: the longest waiting (by submission)
  * first, each further one ranked as if those before it had started. So the k-th job of a user has
  * the user's priority after k - 1 more starts, and a scheduling cycle that walks down the queue
- * hands out slots as LSF would one by one. A job that cannot start yet (held, dependent, before its
- * begin time) is ahead of nobody, and is ranked behind all the user's others.
+ * hands out slots as LSF would one by one. A job that cannot start yet (dependent, before its begin
+ * time, over a limit) is ahead of nobody that can: such jobs are ranked behind the user's others,
+ * one by one too, as they may all come free at once.
  *
  * Made once a cycle, then in the engine's care: priority_p_set ranks a new job behind those that
  * are there.
@@ -54,9 +55,11 @@ struct ccr_lsf_pair *ccr_lsf_rows_pair(struct ccr_lsf_table *t, const job_record
 struct ccr_lsf_place ccr_lsf_rows_place(struct ccr_lsf_table *t, struct ccr_lsf_pair *pair,
 					uint32_t job_id, bool join);
 
-/* Could the job start at `now`, were there resources? Such jobs count, others are behind them. Job
- * R. */
-bool ccr_lsf_rows_counts(const job_record_t *job, time_t now);
+/*
+ * Could the job start at `now`, were there resources? Such jobs count, others are behind them. Job
+ * W, part R, assoc_mgr assoc R, qos R, tres R.
+ */
+bool ccr_lsf_rows_counts(job_record_t *job, time_t now);
 
 /* In priority_p_set: is that a job to be counted from now on? Job R. */
 bool ccr_lsf_rows_joins(const job_record_t *job, time_t now);

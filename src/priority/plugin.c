@@ -89,7 +89,7 @@ CCR_SLURM_FINI fini(void)
 		ccr_duties_save(&settings);
 		ccr_owned_usage_save(&settings);
 		ccr_owned_usage_fini();
-		ccr_eligible_jobs_save(&settings);
+		ccr_eligible_jobs_save(&settings, true);
 		ccr_eligible_jobs_fini();
 		ccr_duties_fini();
 		ccr_engine_fini();
@@ -144,7 +144,7 @@ static uint32_t score_now(job_record_t *job)
 	}
 	ccr_engine_unlock();
 	assoc_mgr_unlock(&a);
-	if (joins && ccr_slurm_is_array_rest(job))
+	if (joins)
 		ccr_cycle_soon();
 	return priority;
 }
@@ -228,6 +228,8 @@ ccr_slurm_list_t *priority_p_get_priority_factors_list(CCR_SLURM_FACTORS_LIST_PA
 
 void priority_p_job_end(job_record_t *job)
 {
-	if (in_daemon && job && ccr_fit_job(job))
+	if (in_daemon && job && ccr_fit_job(job)) {
 		ccr_duties_job_end(job);
+		ccr_cycle_soon();
+	}
 }

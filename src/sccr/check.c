@@ -90,12 +90,18 @@ static enum has_dbd has_dbd(const struct check *c)
 /* --- groups ----------------------------------------------------------------------------------- */
 
 /* Where a group gets its target from when the file has none. */
-static const char *const no_target[] = {
-    [UNKNOWN] = "target from its account's shares in sacctmgr with a database, else none: its "
-		"fairshare term is 0 then",
-    [NO] = "no target: its fairshare term is 0",
-    [YES] = "target from its account's shares in sacctmgr, normalised, in percent",
-};
+static const char *no_target(const struct check *c)
+{
+	switch (has_dbd(c)) {
+	case NO:
+		return "no target: its fairshare term is 0";
+	case YES:
+		return "target from its account's shares in sacctmgr, normalised, in percent";
+	default:
+		return "target from its account's shares in sacctmgr with a database, else none: "
+		       "its fairshare term is 0 then";
+	}
+}
 
 /* Does a group's target count, as a distance or by itself? */
 static bool reads_target(const struct check *c)
@@ -115,7 +121,7 @@ static void print_target(const struct check *c, const struct ccr_target *t, bool
 	};
 
 	if (t->kind == CCR_TARGET_NONE && reads_target(c))
-		printf("    %s\n", no_target[has_dbd(c)]);
+		printf("    %s\n", no_target(c));
 	else if (t->kind != CCR_TARGET_NONE)
 		printf("    target %.10g %%%s%s%s\n", t->percent,
 		       c->reads[CCR_VAR_FS_DELTA] ? ", " : "",

@@ -122,19 +122,19 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 		       const struct ended_source *past, bool json, struct ccr_error *err)
 {
 	const struct queue_job *j = x->job;
-	struct ended ended = {.state = j->state,
-			      .limit = j->limit,
-			      .reason = j->reason,
-			      /* slurmctld gives one that never started a start */
-			      .start = j->nodes[0] ? queue_time(j->start) : -1,
-			      .end = queue_time(j->end)};
 	int rc = rank(x, err);
 
 	if (rc)
 		return rc;
-	if (ended_state(j->state)) {
-		ended_find(past, j->id, j->number, &ended);
-		x->ended = &ended;
+	x->over = ended_state(j->state);
+	if (x->over) {
+		x->ended = (struct ended){.state = j->state,
+					  .limit = j->limit,
+					  .reason = j->reason,
+					  /* slurmctld gives one that never started a start */
+					  .start = j->nodes[0] ? queue_time(j->start) : -1,
+					  .end = queue_time(j->end)};
+		ended_find(past, j->id, j->number, &x->ended);
 	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
@@ -152,7 +152,6 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	free(x->waits_for);
 	free(x->ahead);
 	x->ahead = x->waits_for = NULL;
-	x->ended = NULL;
 	return CCR_OK;
 }
 

@@ -42,8 +42,9 @@ struct explain {
 	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
 	time_t earliest;       /* the first booking in its partition from now on; -1 */
 	time_t now;
-	const struct ended *ended; /* NULL: it has not */
-	char reason[600];	   /* squeue's, with blanks and without what follows */
+	bool over; /* it has ended: so */
+	struct ended ended;
+	char reason[600];  /* squeue's, with blanks and without what follows */
 	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 

@@ -97,8 +97,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 		if (x->usage_known)
 			fprintf(out, ", \"usage\": %.10g", x->usage);
 	}
-	if (x->ended)
-		ended_print_json(x->ended, out);
+	if (x->over)
+		ended_print_json(&x->ended, out);
 	json_text(out, "plan", plans[x->plan]);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)

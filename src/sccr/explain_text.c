@@ -313,8 +313,8 @@ void explain_print(const struct explain *x, FILE *out)
 		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
 			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
 	fputs(".\n", out);
-	if (x->ended)
-		ended_print(x->ended, out);
+	if (x->over)
+		ended_print(&x->ended, out);
 	if (x->rank)
 		print_rank(x, out);
 	print_terms(x, out);

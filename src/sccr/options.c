@@ -21,7 +21,7 @@ int sccr_options(int argc, char **argv, const struct sccr_option *table, const c
 	char letters[2 * SCCR_OPTIONS_MAX + 2] = "h";
 	int n = 0, at = 1, o;
 
-	for (; table[n].name && n < SCCR_OPTIONS_MAX; n++) {
+	for (; n < SCCR_OPTIONS_MAX && table[n].name; n++) {
 		longs[n + 1] =
 		    (struct option){table[n].name, table[n].text ? required_argument : no_argument,
 				    NULL, table[n].letter ? table[n].letter : NO_LETTER + n};

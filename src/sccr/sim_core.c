@@ -119,13 +119,20 @@ static int start(struct core *c, struct sim *s, struct sim_job *j, const struct 
 static int book(struct core *c, struct sim_job *j, const struct ccr_plan_job *pj,
 		struct ccr_error *err)
 {
+	const struct ccr_booking *b;
+	int64_t before;
 	struct sim_job *first = sim_first(j);
 
 	/* below the depth there is none to be had, unless it has one from before */
 	if (c->full[j->home] && !first->mark)
 		return CCR_OK;
-	switch (ccr_plan_book(c->plan, pj, NULL, err)) {
+	b = ccr_plan_booking(c->plan, pj->id);
+	before = b ? b->start : -1;
+	switch (ccr_plan_book(c->plan, pj, &b, err)) {
 	case CCR_BOOKED:
+		/* one that moved, or made others move, leaves room where there was none */
+		if (b->start != before)
+			sim_refused_keep_any_age(&c->refused);
 		if (first->mark)
 			return CCR_OK;
 		if (c->nbooked == c->booked_room) {
@@ -185,10 +192,21 @@ static bool is_too_much(const struct sim *s, const struct sim_job *j)
 	       sim_job_gpus(j) > s->cluster->gpus - s->levels.gpus_used;
 }
 
+/* It ranks below all bookings, and respects them all. */
+static bool below_all(const struct core *c, const struct ccr_plan_job *pj)
+{
+	const struct ccr_booking *b, *last = NULL;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(c->plan, i)); i++)
+		last = b;
+	return !last || ccr_rank_cmp(&last->rank, &pj->rank) < 0;
+}
+
 static int cycle(void *state, struct sim *s, struct ccr_error *err)
 {
 	struct core *c = state;
 	uint32_t passed = 0;
+	bool low = false; /* from here on down */
 	int rc = load(c, s, err);
 
 	sim_refused_clear(&c->refused);
@@ -203,14 +221,15 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		if (j->state != SIM_PENDING) /* it started in another partition */
 			continue;
 		if (c->full[j->home] && !booked &&
-		    sim_refused_match(&c->refused, s->cluster, j, true)) {
+		    sim_refused_match(&c->refused, s->cluster, j, !low)) {
 			passed++;
 			continue;
 		}
 		to_demand(&d, j);
 		to_job(&pj, c, s, j, &d);
+		low = low || below_all(c, &pj);
 		/* what held another one back may be this job's own booking */
-		if (booked || !sim_refused_match(&c->refused, s->cluster, j, true)) {
+		if (booked || !sim_refused_match(&c->refused, s->cluster, j, !low)) {
 			enum ccr_verdict v = is_too_much(s, j)
 						 ? CCR_WAIT_FREE
 						 : ccr_plan_pick(c->plan, &pj, &slot, NULL);

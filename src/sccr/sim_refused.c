@@ -50,6 +50,16 @@ bool sim_refused_match(const struct sim_refused *r, const struct sim_cluster *c,
 	return false;
 }
 
+void sim_refused_keep_any_age(struct sim_refused *r)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->list[i].any_age)
+			r->list[kept++] = r->list[i];
+	r->n = kept;
+}
+
 void sim_refused_free(struct sim_refused *r)
 {
 	free(r->list);

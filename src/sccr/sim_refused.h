@@ -32,6 +32,9 @@ int sim_refused_add(struct sim_refused *r, const struct sim_job *j, bool for_any
 bool sim_refused_match(const struct sim_refused *r, const struct sim_cluster *c,
 		       const struct sim_job *j, bool by_age);
 
+/* Leaves only what is not free now, whatever is booked. */
+void sim_refused_keep_any_age(struct sim_refused *r);
+
 void sim_refused_free(struct sim_refused *r);
 
 #endif

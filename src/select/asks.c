@@ -65,8 +65,9 @@ static void want(struct ccr_want *list, int16_t type, uint64_t count)
 /* By --ntasks-per-core=1, or by slurm.conf where the job does not say. */
 static bool one_task_a_core(const multi_core_data_t *m)
 {
-	return m->ntasks_per_core == 1 || ((slurm_conf.select_type_param & CR_ONE_TASK_PER_CORE) &&
-					   m->ntasks_per_core == INFINITE16);
+	return m->ntasks_per_core == 1 ||
+	       ((slurm_conf.select_type_param & CCR_SLURM_ONE_TASK_BIT) &&
+		m->ntasks_per_core == INFINITE16);
 }
 
 /* CPUs, tasks and nodes. */

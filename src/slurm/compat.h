@@ -119,11 +119,13 @@
 #pragma weak active_node_record_count
 #endif
 
-/* The bit of slurm_conf.select_type_param that says that memory is allocated. */
+/* Bits of slurm_conf.select_type_param: memory is allocated; one task a core is the default. */
 #if CCR_SLURM_SELECT_BITS
-#define CCR_SLURM_MEMORY_BIT SELECT_MEMORY
+#define CCR_SLURM_MEMORY_BIT   SELECT_MEMORY
+#define CCR_SLURM_ONE_TASK_BIT SELECT_ONE_TASK_PER_CORE
 #else
-#define CCR_SLURM_MEMORY_BIT CR_MEMORY
+#define CCR_SLURM_MEMORY_BIT   CR_MEMORY
+#define CCR_SLURM_ONE_TASK_BIT CR_ONE_TASK_PER_CORE
 #endif
 
 /* Marks what Slurm's loader looks up; all else stays hidden. */

@@ -37,6 +37,35 @@ slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job)
 	return list ? list_peek(list) : job->qos_ptr;
 }
 
+bool ccr_slurm_over_limit(job_record_t *job)
+{
+	static uint64_t *asked; /* slurmctld writes to its own copy, too */
+	static size_t room;
+	size_t n = slurmctld_tres_cnt > 0 ? (size_t)slurmctld_tres_cnt : 0;
+	uint32_t reason = job->state_reason;
+	char *words = job->state_desc;
+	__typeof__(job->qos_blocking_ptr) blocking = job->qos_blocking_ptr;
+	bool free_to_go;
+
+	if (!(accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) || !job->tres_req_cnt ||
+	    !job->part_ptr || !n)
+		return false;
+	if (room < n) {
+		xfree(asked);
+		asked = xcalloc(n, sizeof(*asked));
+		room = n;
+	}
+	memcpy(asked, job->tres_req_cnt, n * sizeof(*asked));
+	job->state_desc = NULL;
+	free_to_go = acct_policy_job_runnable_pre_select(job, true) &&
+		     acct_policy_job_runnable_post_select(job, asked, true);
+	xfree(job->state_desc);
+	job->state_desc = words;
+	job->state_reason = reason;
+	job->qos_blocking_ptr = blocking;
+	return !free_to_go;
+}
+
 bool ccr_slurm_is_array_rest(const job_record_t *job)
 {
 	return IS_JOB_PENDING(job) && job->array_task_id == NO_VAL && job->array_recs &&

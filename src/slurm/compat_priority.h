@@ -23,6 +23,8 @@
 
 #pragma weak acct_policy_get_acct_used_limits
 #pragma weak acct_policy_get_user_used_limits
+#pragma weak acct_policy_job_runnable_post_select
+#pragma weak acct_policy_job_runnable_pre_select
 #pragma weak mcs_g_check_mcs_label
 #pragma weak slurm_mcs_get_privatedata
 #pragma weak job_array_split
@@ -113,6 +115,14 @@ static inline void ccr_slurm_factors_clear(job_record_t *job)
  * else job->qos_ptr; NULL without accounting. assoc_mgr qos R.
  */
 slurmdb_qos_rec_t *ccr_slurm_job_qos(const job_record_t *job);
+
+/*
+ * Would a limit of its associations or QOS keep the pending job from starting now, were there
+ * resources? slurmctld's own answer, to what the job asks for; its Reason says so only once the
+ * scheduler came to the job. The job stays as it is. Job W, part R, assoc_mgr assoc R, qos R, tres
+ * R; one thread at a time.
+ */
+bool ccr_slurm_over_limit(job_record_t *job);
 
 /* Does the record stand for more than one pending task of a job array? Job R. */
 bool ccr_slurm_is_array_rest(const job_record_t *job);

@@ -55,7 +55,7 @@ def wait_reason(cluster, job, word, timeout=20):
     return cluster.job(job)
 
 
-def wait_booked(cluster, job, timeout=20):
+def wait_booked(cluster, job, timeout=60):
     """The job with its booking."""
     found = {}
 

@@ -94,29 +94,32 @@ def settled(c):
 
 
 def same(row, other):
-    """AGE and FAIRSHARE, and with them the priority, go on between two looks."""
-    moves = (2, 3, 5)
+    """AGE, FAIRSHARE and a QOS's usage, and with them the priority, go on between two looks."""
+    moves = (2, 3, 5, 8)
     return all(a == b or i in moves and abs(int(b) - int(a)) <= GOES_ON
                for i, (a, b) in enumerate(zip(row, other)))
 
 
 def compare(c):
-    kept = sorted(shown(c))
+    kept = {row[:2]: row for row in shown(c)}
     squeue = priorities(c)
     c.run("scontrol", "setdebugflags", "+Priority")
     cycles(c, 2)
-    fresh, fresh_squeue = sorted(shown(c)), priorities(c)
+    fresh, fresh_squeue = {row[:2]: row for row in shown(c)}, priorities(c)
     c.run("scontrol", "setdebugflags", "-Priority")
-    assert len(kept) == len(fresh)
-    wrong = [(a, b) for a, b in zip(kept, fresh) if not same(a, b)]
+    # a released job comes into sprio when the scheduler has seen it; none may be lost
+    assert len(kept) > 30 and set(kept) <= set(fresh)
+    wrong = [(row, fresh[key]) for key, row in sorted(kept.items()) if not same(row, fresh[key])]
     assert not wrong, "\n".join(f"{'|'.join(a)} but anew {'|'.join(b)}" for a, b in wrong[:5])
-    assert len(squeue) == len(fresh_squeue)
+    assert set(squeue) == set(fresh_squeue)
     assert [job for job in squeue if abs(fresh_squeue[job] - squeue[job]) > GOES_ON] == []
 
 
 def priorities(c):
-    out = c.run("squeue", "-h", "-r", "-t", "PD", "-o", "%i %Q").stdout
-    return {line.split()[0]: int(line.split()[1]) for line in out.splitlines()}
+    """squeue's, of jobs in one partition: else it is that of the one that was tried last."""
+    out = c.run("squeue", "-h", "-r", "-t", "PD", "-o", "%i %Q %P").stdout
+    return {job: int(priority) for job, priority, partition in map(str.split, out.splitlines())
+            if "," not in partition}
 
 
 def jobs_updated(c, jobs):
@@ -207,7 +210,8 @@ def test_a_queue_as_it_was_is_not_asked_and_its_age_goes_on(queue):
     cycles(c, 4)
     later, _, ended = ages()
     assert last_count(c)[1] > 30 and last_count(c)[0] < 5, last_count(c)
-    gains = [later[key] - first[key] for key in first if key in later]
+    # (one that the scheduler has not seen has no age yet)
+    gains = [later[key] - age for key, age in first.items() if age and key in later]
     assert len(gains) > 30
     assert 2 <= min(gains) and max(gains) <= ended - begun + 3, gains
 

@@ -64,9 +64,12 @@ def test_kill9_loses_less_than_a_period(cluster):
         assert c.states(*cpus, waits) == ["RUNNING", "RUNNING", "PENDING"]
         expected = ended + sum(n * (ran - begun[job]) for job, n in cpus.items())
         assert abs(usage - expected) <= 2 * 13 + 7, f"{usage}, not {expected}"
-    left = mfcommon.run_minutes(c)["phys/ cpu"]
-    assert left == pytest.approx(sum(n * (30 - (time.time() - begun[j]) / 60)
-                                     for j, n in cpus.items()), abs=3)
+
+    def left():
+        """What Slurm keeps of run-minutes, and what the jobs have left."""
+        return mfcommon.run_minutes(c)["phys/ cpu"], sum(n * (30 - (time.time() - begun[j]) / 60)
+                                                         for j, n in cpus.items())
+    c.wait_for(lambda: left()[0] == pytest.approx(left()[1], abs=3), what=lambda: str(left()))
 
 
 @pytest.mark.every_slurm
@@ -81,7 +84,7 @@ def test_to_multifactor_and_back(cluster):
         time.sleep(2)
         c.stop_slurmctld()
         ran = mfqueue.last_ran(c)
-        assert time.time() - 20 < ran[0] <= time.time() and ran[1] > 0
+        assert time.time() - 60 < ran[0] <= time.time() and ran[1] > 0
         c.priority_type = f"priority/{plugin}"
         c.write_conf()
         c.start_slurmctld()

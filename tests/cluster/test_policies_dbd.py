@@ -71,6 +71,26 @@ def test_limits_of_associations_and_qos_accrue_no_eligible_time(cluster):
     assert [eligible(c, job) for job in reasons] == list(kept.values())
 
 
+def test_limits_count_where_the_scheduler_has_not_come(cluster):
+    """Behind a job that waits for resources all others wait for Priority, whatever limit they are
+    over; after a restart they have no Reason at all."""
+    c = cluster
+    c.wait_state(c.sbatch("sleep 600", user="games", account="b", ntasks=6))
+    c.wait_state(c.sbatch("sleep 600", user="lp", account="b", ntasks=2))
+    blocked = c.sbatch("true", user="man", account="a", ntasks=4, nice=-100000)
+    c.wait_for(lambda: c.job(blocked)["Reason"] == "Resources", what="a blocked job")
+    over = [c.sbatch("true", user="games", account="b", ntasks=n) for n in (1, 2)]
+    within = c.sbatch("true", user="lp", account="b", ntasks=2)
+    for job in over:
+        stopped(c, job)
+    c.wait_for(lambda: c.job(over[0])["Reason"] == "Priority", what="the Reason of all others")
+    first = c.wait_for(lambda: eligible(c, within), what="eligible time of the others")
+    c.wait_saved(within)
+    c.restart_slurmctld()
+    c.wait_for(lambda: (eligible(c, within) or 0) > first + 2, what="more of it")
+    assert max(eligible(c, job) for job in over) <= 15  # the scheduler's first look, and its start
+
+
 def test_the_factor_belongs_to_the_user_and_goes_by_all_accounts(cluster):
     """Usage from a ledger of known numbers, shares from sacctmgr."""
     c = cluster

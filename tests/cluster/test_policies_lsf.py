@@ -112,13 +112,13 @@ def test_the_jobs_of_a_user_are_ranked_one_by_one(cluster):
     def ranks(*which):
         got = rows(c, *which)
         return [got[job]["priority"] for job in which if job in got]
-    want = [round(1e6 / (3.0 + 3.0 * k)) for k in range(5)]
-    # What cannot start is ahead of nobody.
+    want = [round(1e6 / (3.0 + 3.0 * k)) for k in range(6)]
+    # What cannot start is ahead of nobody, and in line for when it can.
     c.wait_for(lambda: ranks(*jobs) == want[:4] and
-               [int(c.job(j)["Priority"]) for j in (later, after)] == [want[4]] * 2,
+               [int(c.job(j)["Priority"]) for j in (later, after)] == want[4:6],
                what="the ranks")
     c.run("scontrol", "release", held)  # has waited longest of all
-    c.wait_for(lambda: ranks(held, *jobs) == want, what="the ranks with the released job")
+    c.wait_for(lambda: ranks(held, *jobs) == want[:5], what="the ranks with the released job")
 
 
 def test_partitions_do_not_know_of_each_other(cluster):
@@ -213,12 +213,37 @@ def test_the_tasks_of_an_array_take_turns_with_other_users(cluster):
         array = c.sbatch("sleep 300", user="games", array="0-499")
         for _ in range(4):
             c.sbatch("sleep 300", user="man")
-        # 100 tasks of their own at the most, and the rest
-        c.wait_for(lambda: records(c, array) == 101, what="tasks with records of their own")
+        # 32 tasks of their own at the most, and the rest
+        c.wait_for(lambda: records(c, array) == 33, what="tasks with records of their own")
         got = c.wait_for(lambda: len(rows(c, array)) == 1 and rows(c, array), what="the rest's row")
-        assert got[array]["priority"] == round(1e6 / (3.0 + 3.0 * 100)), "it is behind its tasks"
+        assert got[array]["priority"] == round(1e6 / (3.0 + 3.0 * 32)), "it is behind its tasks"
     # 1/3, 1/3.7; 1/6, 1/6.7; 1/9, 1/9.7
     assert array_picks(c, submit) == ["games"] * 3 + ["man"] * 3
+
+
+def test_jobs_that_come_free_at_once_take_turns():
+    """With the period of the snippet: no cycle comes between the end of what they wait for and their
+    start."""
+    c = ccr_cluster("lsf", nodes=[Nodes(count=1, cpus=8)], partitions=PARTS, seconds=60)
+    seed(c, [])
+    try:
+        c.start()
+        first = c.sbatch("sleep 300", user="root", ntasks=8)
+        c.wait_state(first)
+        jobs = [c.sbatch("sleep 300", user="games", dependency=f"afterany:{first}") for _ in range(6)]
+        jobs += [c.sbatch("sleep 300", user="man") for _ in range(6)]
+        array = c.sbatch("sleep 300", user="lp", array="0-5")
+        # each submission has brought a cycle, within a second
+        c.wait_for(lambda: records(c, array) >= 6 and
+                   len({c.job(job)["Priority"] for job in jobs[:6]}) == 6, what="the ranks")
+        c.run("scancel", first)
+
+        def began():
+            return sorted(c.run("squeue", "-h", "-t", "R", "-o", "%u").stdout.split())
+        c.wait_for(lambda: len(began()) == 8, what="eight started jobs")
+        assert began().count("games") in (2, 3) and began().count("man") in (2, 3)
+    finally:
+        c.stop()
 
 
 def test_an_array_alone_stays_one_job(cluster):

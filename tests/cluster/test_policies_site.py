@@ -118,3 +118,19 @@ def test_faults_are_counted_once_a_period_and_count_zero(cluster):
     assert abs(len(said("age")) - len(stamps)) <= 1
     assert not c.log_grep("policy.assoc had no finite value")
     assert c.alive("slurmctld")
+
+
+def test_the_new_year_moves_the_average_of_an_untouched_file():
+    midnight = time.mktime((YEAR + 1, 1, 1, 0, 0, 0, 0, 0, -1))
+    ahead = int(midnight - time.time()) - 30  # half a minute for the start
+    c = ccr_cluster("ccr", policy=SUPPORT, partitions=PARTS, nodes=1, clock=f"+{ahead}s")
+    seed(c, [])
+    try:
+        c.start()
+        job = pend(c, account="geo")
+        if time.time() + ahead < midnight - 2:
+            assert row(c, job)["f_assoc"] == 0.5  # 200,000 in three years
+        c.wait_for(lambda: row(c, job)["f_assoc"] == 2.0, timeout=60, what="1,100,000 in three years")
+        assert c.log_grep(f"warning: .*{YEAR - 1} is not given and counts 0")
+    finally:
+        c.stop()

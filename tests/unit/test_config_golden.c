@@ -59,7 +59,7 @@ static void say(FILE *f, const struct ccr_config *c)
 	fprintf(f, "lsf: %.10g + %.10g h + %.10g cpu h + %.10g started, shares %.10g",
 		c->lsf.constant, c->lsf.run_time_factor, c->lsf.cpu_time_factor,
 		c->lsf.run_job_factor, c->lsf.user_shares);
-	if (c->lsf.array_tasks != 100)
+	if (c->lsf.array_tasks != 32)
 		fprintf(f, ", tasks %d", c->lsf.array_tasks);
 	for (size_t i = 0; i < c->lsf.n_users; i++)
 		fprintf(f, ", %s %.10g", c->lsf.users[i].user, c->lsf.users[i].shares);

@@ -34,6 +34,13 @@ Test(sim_refused, covers_only_what_asks_for_as_much)
 	sim_refused_add(&r, &x, true);
 	cr_assert(sim_refused_match(&r, &c, &shorter, true));
 	cr_assert(sim_refused_match(&r, &c, &later, true));
+	/* a booking moved: what it was refused for may be gone, what is not free is not */
+	sim_refused_clear(&r);
+	sim_refused_add(&r, &x, false);
+	sim_refused_add(&r, &longer, true);
+	sim_refused_keep_any_age(&r);
+	cr_assert_eq(r.n, 1);
+	cr_assert(r.list[0].any_age);
 	sim_refused_clear(&r);
 	cr_assert_not(sim_refused_match(&r, &c, &same, false));
 	sim_refused_free(&r);
