@@ -363,3 +363,16 @@ void ccr_config_keys(void (*each)(const char *section, const char *key, void *da
 				each(sections[i].name, sections[i].keys[k].name, data);
 	}
 }
+
+const char *ccr_config_formula_key(const struct ccr_config *config, int column)
+{
+	static const char *const keys[CCR_COLUMNS] = {
+	    [CCR_COL_SITE] = "policy.site",	  [CCR_COL_AGE] = "policy.age",
+	    [CCR_COL_ASSOC] = "policy.assoc",	  [CCR_COL_FAIRSHARE] = "policy.fairshare",
+	    [CCR_COL_JOBSIZE] = "policy.jobsize", [CCR_COL_PARTITION] = "policy.partition",
+	    [CCR_COL_QOS] = "policy.qos"};
+
+	if (column < 0 || column >= CCR_COLUMNS)
+		return "policy";
+	return config->column[column].job_sort ? "job_sort_formula" : keys[column];
+}

@@ -167,6 +167,12 @@ void ccr_config_policy_spec(const struct ccr_config *config, struct ccr_policy_s
 void ccr_config_backfill_of(const struct ccr_config *config, const char *partition, int *depth,
 			    bool *strict);
 
+/*
+ * The key that a column's expression has in the file, "policy.age" or "job_sort_formula". In static
+ * memory.
+ */
+const char *ccr_config_formula_key(const struct ccr_config *config, int column);
+
 /* The shares of a user under the lsf model. */
 double ccr_config_lsf_shares(const struct ccr_config *config, const char *user);
 

@@ -206,13 +206,13 @@ static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 		last_job_update = time(NULL);
 }
 
-static void report(const unsigned *faults)
+static void report(const struct ccr_config *config, const unsigned *faults)
 {
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		if (faults[i])
-			error("priority/ccr: policy.%s had no finite value for %u jobs, which "
-			      "count 0 there",
-			      ccr_column_name(i), faults[i]);
+			error("priority/ccr: %s had no finite value for %u jobs, which count 0 "
+			      "there",
+			      ccr_config_formula_key(config, i), faults[i]);
 	}
 }
 
@@ -342,7 +342,7 @@ static void cycle(time_t now, bool scoring)
 		(void)ccr_engine_load(&settings, true, NULL);
 	look(now, scoring, &standings, &lsf, faults);
 	if (scoring) {
-		report(faults);
+		report(ccr_engine_now()->config, faults);
 		log_scores();
 		if (standings)
 			ccr_engine_put_standings(standings, lsf);

@@ -102,14 +102,15 @@ CCR_SLURM_FINI fini(void)
 }
 
 /* Says once, until the next reconfiguration, that a formula has no value for a job. */
-static void complain_of_faults(const job_record_t *job, const unsigned *faults)
+static void complain_of_faults(const struct ccr_config *config, const job_record_t *job,
+			       const unsigned *faults)
 {
 	for (int i = 0; i < CCR_COLUMNS && !complained_of_faults; i++) {
 		if (!faults[i])
 			continue;
 		complained_of_faults = true;
-		error("priority/ccr: policy.%s has no finite value for JobId=%u, it counts 0 there",
-		      ccr_column_name(i), job->job_id);
+		error("priority/ccr: %s has no finite value for JobId=%u, it counts 0 there",
+		      ccr_config_formula_key(config, i), job->job_id);
 	}
 }
 
@@ -140,7 +141,7 @@ static uint32_t score_now(job_record_t *job)
 		ccr_engine_rule(e, &settings, &rule);
 		ccr_scored_compute(e->set, &rule, &settings, &scored, &set_arena, faults);
 		priority = ccr_scored_store(&sources, &scored, &set_arena, job);
-		complain_of_faults(job, faults);
+		complain_of_faults(e->config, job, faults);
 	}
 	ccr_engine_unlock();
 	assoc_mgr_unlock(&a);

@@ -351,3 +351,18 @@ Test(config, lists_its_keys)
 	cr_expect_eq(seen[1], 1);
 	cr_expect_eq(seen[2], 1);
 }
+
+Test(config, the_key_of_a_columns_expression)
+{
+	static const char text[] = "{\"version\": 1, \"job_sort_formula\": \"ncpus\"}";
+	struct ccr_config_options o = {.year = 2026};
+	struct ccr_config *c = NULL;
+	struct ccr_error err = {0};
+
+	cr_assert_eq(ccr_config_parse(text, strlen(text), "ccr.json", &o, &c, &err), CCR_OK, "%s",
+		     err.text);
+	cr_expect_str_eq(ccr_config_formula_key(c, CCR_COL_JOBSIZE), "job_sort_formula");
+	cr_expect_str_eq(ccr_config_formula_key(c, CCR_COL_AGE), "policy.age");
+	cr_expect_str_eq(ccr_config_formula_key(c, CCR_COLUMNS), "policy");
+	ccr_config_free(c);
+}
