@@ -51,7 +51,7 @@ def test_reload_refusal_and_restart(cluster):
     c.write_policy('{\n "version": 1,\n "policy": {"jobsize": "nodez * 400"}\n}\n')
     c.reconfigure()
     refused(c, r"error: priority/ccr: .*/etc/ccr.json:3: policy.jobsize: found the unknown "
-               r"variable 'nodez', expected .*did you mean 'nodes'")
+               r"variable 'nodez' at character 1, expected .*did you mean 'nodes'")
     refused(c, REFUSED)
     refused(c, "still running on the last accepted policy", 2)  # every period
     assert priority(c, j) == 300 and priority(c, job(c)) == 300
