@@ -5,7 +5,7 @@ import os
 LONGEST_FIRST = (
     "test_mf_equal", "test_gate_random", "test_simulate_page", "test_mf_restart", "test_install",
     "test_trees", "test_mf_runsecs", "test_harness", "test_gate_features", "test_mf_limits",
-    "test_fit", "test_simulate", "test_sccr", "test_gate_limits", "test_gate",
+    "test_gate_cases", "test_fit", "test_simulate", "test_sccr", "test_gate_limits", "test_gate",
 )
 
 
