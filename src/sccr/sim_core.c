@@ -7,6 +7,7 @@
 #include "core/bits.h"
 #include "core/gate.h"
 #include "sccr/sim_refused.h"
+#include "sccr/sim_start.h"
 
 struct core {
 	struct ccr_plan *plan;

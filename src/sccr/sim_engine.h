@@ -102,38 +102,10 @@ struct sim {
  */
 int sim_run(struct sim *s, struct ccr_error *err);
 
-/*
- * For schedulers: starts j now on these nodes (copied). filler: a job above it stays behind. A twin
- * lends its partition and what goes with it to the job's first, which is the one that runs; all
- * other places of it in the queue are given up. CCR_EINVAL if the nodes do not have it: a
- * scheduler's mistake, never let pass.
- */
-int sim_start(struct sim *s, struct sim_job *j, const struct sim_pick *pick, uint32_t npick,
-	      bool filler, struct ccr_error *err);
-
-/*
- * For schedulers: j is booked for `start` in this cycle. A booking that the job has in another of
- * its partitions is given up.
- */
-int sim_book(struct sim *s, struct sim_job *j, sim_time start, const struct sim_pick *pick,
-	     uint32_t npick, struct ccr_error *err);
-
 /* Jobs in the queue. */
 static inline uint32_t sim_waiting(const struct sim *s)
 {
 	return s->queued - s->twins;
-}
-
-/* What one node gives for its share of the demand, types dealt; false if it does not have it. */
-bool sim_take(const struct sim_cluster *c, uint32_t node, const struct sim_free *f,
-	      const struct sim_demand *d, bool last, struct sim_pick *out);
-
-/* May the job use this node at all? */
-static inline bool sim_allowed(const struct sim_cluster *c, const struct sim_job *j, uint32_t node)
-{
-	const bool *has = c->part[j->home].has_node;
-
-	return !has || has[node];
 }
 
 /* Sort order of the queue. */

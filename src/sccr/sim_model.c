@@ -6,6 +6,7 @@
 
 #include "sccr/sim_plan.h"
 #include "sccr/sim_refused.h"
+#include "sccr/sim_start.h"
 
 struct model {
 	struct sim_plan *plan;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sccr/sim_start.h"
+
 /* Somebody holds a part of a node during [from, to). */
 struct hold {
 	sim_time from, to;

@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include "sccr/sim_plan.h"
+#include "sccr/sim_start.h"
 
 /*
  * The plan against a count second by second of the same small machine: whatever sim_plan_earliest
