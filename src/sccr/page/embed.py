@@ -1,7 +1,9 @@
-"""Puts style and script into the page and writes it as a C array: embed.py OUT page.html page.css page.js"""
+"""Puts style and script into the page and writes it as a C array: embed.py OUT page.html page.css SCRIPT...
+
+The scripts come one behind another, within one function."""
 import sys
 
-out, html, css, js = sys.argv[1:5]
+out, html, css, *scripts = sys.argv[1:]
 
 
 def read(path):
@@ -9,7 +11,7 @@ def read(path):
         return f.read()
 
 
-page = read(html).replace("@STYLE@", read(css)).replace("@SCRIPT@", read(js))
+page = read(html).replace("@STYLE@", read(css)).replace("@SCRIPT@", "\n".join(map(read, scripts)))
 head, tail = page.split("@DATA@")
 with open(out, "w", encoding="utf-8") as f:
     f.write('#include "sccr/sim_page.h"\n')
