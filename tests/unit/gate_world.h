@@ -1,8 +1,8 @@
 /*
- * gate_world - a small machine with a queue, run through the planner event by event
+ * gate_world - what the planner is tested on: small machines with a queue, and picks of nodes
  *
- * Shared by the property test and the case tests. The pick of nodes is made here, at random and
- * from this file's own account of what runs, so that the planner is not judged by itself.
+ * All of it at random, and the same for the same numbers. Shared by the property test, whose worlds
+ * gate_run runs, and the test of the search.
  */
 #ifndef GATE_WORLD_H
 #define GATE_WORLD_H
@@ -39,11 +39,14 @@ struct world {
 /* Makes the n-th random world of a series. */
 void world_random(struct world *w, uint64_t series, uint64_t n);
 
-/* Runs it to the end. True if all promises held; else says what went wrong. */
-bool world_run(const struct world *w, char *what, size_t size);
-
-/* Leaves jobs out while it still fails. */
-void world_shrink(struct world *w, char *what, size_t size);
+/*
+ * A pick as any select plugin might make it: random nodes of `fit`, those required first, and of
+ * each what the demand needs, out of what the caller says is idle (by node). How many shares it has
+ * in pick (room for W_NODES); 0: not to be had from the nodes drawn.
+ */
+uint32_t world_pick(const struct world *w, uint64_t *seed, const struct ccr_amount *idle,
+		    const struct ccr_demand *d, uint64_t fit, uint64_t required,
+		    struct ccr_share *pick);
 
 void world_print(const struct world *w, char *out, size_t size);
 

@@ -3,7 +3,7 @@
  * CCR_SERIES=n runs another series, CCR_WORLDS=n another number.
  */
 #include <criterion/criterion.h>
-#include "gate_world.h"
+#include "gate_run.h"
 
 #include <stdlib.h>
 
