@@ -59,10 +59,9 @@ bool ended_state(const char *state)
 
 void ended_source_read(struct ended_source *s, const char *asked)
 {
-	char id[64];
+	char id[64], delimiter[] = "--delimiter=" CLIENT_FIELD, format[] = SACCT_FORMAT;
 	char *const scontrol[] = {"scontrol", "show", "job", id, NULL};
-	char *const sacct[] = {"sacct",	     "-XnP", "--delimiter=" CLIENT_FIELD, "-j", id, "-o",
-			       SACCT_FORMAT, NULL};
+	char *const sacct[] = {"sacct", "-XnP", delimiter, "-j", id, "-o", format, NULL};
 	struct ccr_error none;
 
 	memset(s, 0, sizeof(*s));
