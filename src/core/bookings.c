@@ -188,11 +188,26 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	return ccr__hold(plan, e);
 }
 
+static int64_t late_by(const struct ccr__entry *e, int64_t now)
+{
+	int64_t due = e->b.due ? e->b.due : e->b.start, late = now > due ? now - due : 0;
+
+	return late < CCR_LATE_MAX ? late : CCR_LATE_MAX;
+}
+
+int64_t ccr_plan_late(const struct ccr_plan *plan, uint32_t job)
+{
+	const struct ccr__entry *e = ccr__find(plan, job);
+
+	return e && e->b.n ? late_by(e, plan->tl->now) : 0;
+}
+
 /* Whether the entry's place is whole, begun at once if its time has come. */
 static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
 {
 	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
-	int64_t end = ccr_end(start, e->limit);
+	int64_t late = late_by(e, plan->tl->now);
+	int64_t end = ccr_end(start, e->limit > late ? e->limit - late : 1);
 
 	if (!e->b.n || start > ccr_end(plan->tl->now, plan->opt.window))
 		return false;

@@ -66,11 +66,18 @@ struct ccr_plan_options {
 /* Window 1 day, depth 10, not strict, placement on, 1 CPU a GPU, no job counts as long. */
 struct ccr_plan_options ccr_plan_defaults(void);
 
+/*
+ * No start is to the second: a booking whose time has come keeps its end for so long, and its job
+ * may start although it will end that much later. A booking above that begins there slips as much,
+ * and no job that was booked to the second misses its time by a cycle. s
+ */
+#define CCR_LATE_MAX 30
+
 struct ccr_booking {
 	uint32_t job;
 	struct ccr_rank rank;
 	uint16_t partition;
-	int64_t start, end;  /* end = start + limit */
+	int64_t start, end;  /* end = start + limit, less what it is late */
 	int64_t first_start; /* what the first cycle promised */
 	int64_t made;	     /* when that was */
 	int64_t due; /* since when it could have started by the plan; 0: its time has not come */
@@ -166,6 +173,10 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
  * partition as ccr_plan_book would, if that is strict.
  */
 void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job);
+
+/* Seconds by which the job's booking is late, at most CCR_LATE_MAX; 0 when it is not, or has none.
+ */
+int64_t ccr_plan_late(const struct ccr_plan *plan, uint32_t job);
 
 /* The job is gone, held, changed or blocked by a limit: no booking. */
 void ccr_plan_drop(struct ccr_plan *plan, uint32_t job);

@@ -280,6 +280,15 @@ static unsigned judged(const job_record_t *job, const struct ccr_ask *ask, bool 
 			  : 1u << CCR_LESS_TIME | 1u << CCR_LESS_NODES | 1u << CCR_LESS_GPUS;
 }
 
+/* Whose time has come is held against the bookings as if he had started in time. */
+static void less_late(struct ccr_plan_job *pj)
+{
+	int64_t late = ccr_plan_late(G.plan, pj->id);
+
+	if (pj->limit < CCR_FOREVER)
+		pj->limit = pj->limit > late ? pj->limit - late : 1;
+}
+
 static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t partition)
 {
 	job_record_t *job = t->job;
@@ -303,6 +312,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	/* The plan's clock stands since the cycle began; the job would end that much later. */
 	if (pj.limit < CCR_FOREVER)
 		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
+	less_late(&pj);
 	/* Named nodes are no part of what makes requests equal. */
 	low = !loose && !pj.required && below_all(&pj);
 	if (low && (a = ccr__answer_find(t, pj.demand, partition, G.candidates)) &&
@@ -456,6 +466,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	pj = plan_job(job, partition, &ask);
+	less_late(&pj);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v != CCR_START) {
 		/* it may come before the main cycle: nobody passes this job here either */

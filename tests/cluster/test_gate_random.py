@@ -16,7 +16,9 @@ JOBS = int(os.environ.get("CCR_RANDOM_JOBS", "320"))
 KEPT = 50  # they fill the machine
 SEED = int(os.environ.get("CCR_RANDOM_SEED", "1"))
 # Between a job's end and the next start: the end's messages, slurmctld's next cycle, a busy machine.
-SLACK = 12 * float(os.environ.get("CCR_PATIENCE", "1"))
+# That alone is seconds; but a job that was booked to end just where a booking above it begins, and
+# starts a second late, does not fit there any more and waits for the next gap: docs/gate.md.
+SLACK = 60 * float(os.environ.get("CCR_PATIENCE", "1"))
 
 
 def random_job(rng, kept):
@@ -94,7 +96,8 @@ def test_no_booked_job_starts_late(tmp_path):
                     and moment(j["StartTime"]) + seconds(j["TimeLimit"]) <= start + slip]
         if slip > SLACK and not overtaken and not outlived:
             said = re.findall(rf"^.*JobId={job}\b.*$", log, re.M)
-            late.append((job, slip, jobs[job], records[job], *said))
+            late.append((job, slip))
+            print(f"JobId={job} {jobs[job]}, {records[job]}", *said, sep="\n")
     print(f"{len(first)} of {JOBS} jobs were booked; starts after the first promise: "
           f"latest {max(slips):.0f} s, median {sorted(slips)[len(slips) // 2]:.0f} s")
     assert not late, late

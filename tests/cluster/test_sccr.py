@@ -185,6 +185,9 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     job = c.sbatch("sleep 300", user="games", account="phys", time=5, job_name="a|b")
     failed = c.sbatch("exit 3", user="games", account="phys", time=5)
     c.wait_state(job)
+    # a job that ends before slurmdbd has heard of its start is half a row for ever
+    c.wait_for(lambda: "a|b" in c.run("sacct", "-n", "-P", "-j", job, "-o", "JobName").stdout, 60,
+               what="the database to know its start")
     c.run("scancel", job)
     c.wait_state(job, "CANCELLED")
     c.wait_state(failed, "FAILED")
