@@ -524,6 +524,7 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 	    ccr__unseen_above(t->job)) {
 		log_flag(BACKFILL, "slurm-ccr: %pJ waits for the main cycle: a job above is new",
 			 t->job);
+		ccr__unseen_ask_again();
 		pthread_mutex_unlock(&G.lock);
 		return SLURM_ERROR;
 	}

@@ -154,6 +154,8 @@ bool ccr__waits_for_resources(const job_record_t *job);
  * come since the last one. Job R.
  */
 bool ccr__unseen_above(const job_record_t *job);
+/* Somebody was sent away for that: has both schedulers come again, once a second at most. Job W. */
+void ccr__unseen_ask_again(void);
 
 /* Puts the bookings of the state file into the new plan. False: out of memory. */
 bool ccr__restore_bookings(struct ccr_error *err);

@@ -88,3 +88,20 @@ bool ccr__unseen_above(const job_record_t *job)
 			return true;
 	return false;
 }
+
+/*
+ * Neither of slurmctld's schedulers comes again of itself where nothing has happened since (and its
+ * main cycle turns back at a hetjob): without this, who was sent away to wait for them would wait
+ * until the next event.
+ */
+void ccr__unseen_ask_again(void)
+{
+	static time_t asked;
+	time_t now = time(NULL);
+
+	if (asked == now)
+		return;
+	asked = now;
+	last_job_update = now; /* sched/backfill's sign that there is more to do */
+	queue_job_scheduler();
+}

@@ -63,6 +63,7 @@ struct ccr_slurm_test {
 
 /* slurmctld's own data that the gate reads: NULL in the clients that open the plugin (22.05). */
 #pragma weak avail_node_bitmap
+#pragma weak queue_job_scheduler
 #pragma weak cg_node_bitmap
 #pragma weak rs_node_bitmap
 #pragma weak share_node_bitmap
