@@ -16,9 +16,9 @@ JOBS = int(os.environ.get("CCR_RANDOM_JOBS", "320"))
 KEPT = 50  # they fill the machine
 SEED = int(os.environ.get("CCR_RANDOM_SEED", "1"))
 # Between a job's end and the next start: the end's messages, slurmctld's next cycle, a busy machine.
-# That alone is seconds; but a job that was booked to end just where a booking above it begins, and
-# starts a second late, does not fit there any more and waits for the next gap: docs/gate.md.
-SLACK = 60 * float(os.environ.get("CCR_PATIENCE", "1"))
+# A start that is late by that may push one that is booked behind it as far, half a minute at the most
+# (core/planner.h, CCR_LATE_MAX).
+SLACK = 30 * float(os.environ.get("CCR_PATIENCE", "1"))
 
 
 def random_job(rng, kept):
