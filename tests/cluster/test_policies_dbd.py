@@ -191,3 +191,26 @@ def test_the_snippet_multifactor_ranks_as_the_stock_plugin_does():
     for job in jobs:
         for column in ("age", "fairshare", "jobsize", "partition", "qos", "priority"):
             assert ours[job][column] == pytest.approx(stock[job][column], abs=1), (job, column)
+
+
+def test_lsf_ranks_a_job_ahead_of_those_that_a_limit_holds():
+    """LSF looks at the runnable jobs of a user alone."""
+    options = {**snippet("lsf"), "AccountingStorageEnforce": "associations,limits,qos"}
+    assert options.pop("PriorityType") == "priority/ccr"
+    c = Cluster(nodes=[Nodes(count=1, cpus=4)], priority_type="priority/ccr", plugins=["priority"],
+                policy=example("lsf"), dbd=True, accounts=ACCOUNTS, conf=options)
+    try:
+        c.start()
+        c.run("sacctmgr", "-i", "add", "qos", "narrow")
+        c.run("sacctmgr", "-i", "modify", "qos", "narrow", "set", "MaxTRESPerUser=cpu=1")
+        c.run("sacctmgr", "-i", "modify", "account", "a,b", "set", "qos=normal,narrow")
+        c.wait_state(c.sbatch("sleep 600", user="lp", account="b", qos="narrow"))
+        c.wait_state(c.sbatch("sleep 600", user="games", account="b", ntasks=3))
+        held = [c.sbatch("true", user="lp", account="b", qos="narrow") for _ in range(3)]
+        job = c.sbatch("true", user="lp", account="b")
+        # one runs: 1/6 for the first that may start, the others behind it
+        c.wait_for(lambda: int(c.job(job)["Priority"]) == pytest.approx(1e6 / 6, rel=1e-3),
+                   what=lambda: c.job(job)["Priority"])
+        assert all(int(c.job(j)["Priority"]) < 1.2e6 / 9 for j in held)
+    finally:
+        c.stop()
