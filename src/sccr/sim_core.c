@@ -203,6 +203,19 @@ static bool below_all(const struct core *c, const struct ccr_plan_job *pj)
 	return !last || ccr_rank_cmp(&last->rank, &pj->rank) < 0;
 }
 
+/* As the gate does: whose time has come is held against the bookings as if he had started in time.
+ */
+static enum ccr_verdict pick(const struct core *c, const struct ccr_plan_job *pj,
+			     struct ccr_slot *slot)
+{
+	struct ccr_plan_job job = *pj;
+	int64_t late = ccr_plan_late(c->plan, pj->id);
+
+	if (job.limit < CCR_FOREVER)
+		job.limit = job.limit > late ? job.limit - late : 1;
+	return ccr_plan_pick(c->plan, &job, slot, NULL);
+}
+
 static int cycle(void *state, struct sim *s, struct ccr_error *err)
 {
 	struct core *c = state;
@@ -231,9 +244,8 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 		low = low || below_all(c, &pj);
 		/* what held another one back may be this job's own booking */
 		if (booked || !sim_refused_match(&c->refused, s->cluster, j, !low)) {
-			enum ccr_verdict v = is_too_much(s, j)
-						 ? CCR_WAIT_FREE
-						 : ccr_plan_pick(c->plan, &pj, &slot, NULL);
+			enum ccr_verdict v =
+			    is_too_much(s, j) ? CCR_WAIT_FREE : pick(c, &pj, &slot);
 
 			if (v == CCR_START) {
 				rc = start(c, s, j, &pj, &slot, passed > sim_places_above(s, j),
