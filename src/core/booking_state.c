@@ -165,27 +165,11 @@ static int read_rows(const char *path, const struct json_object *rows,
 int ccr_bookings_load(const char *path, struct ccr_booking_saved **list, size_t *n,
 		      struct ccr_error *err)
 {
-	struct json_object *root = NULL, *version = NULL, *rows = NULL;
-	char *text = NULL;
-	size_t len = 0;
-	int rc = ccr_json_read_file(path, CCR_BOOKING_FILE_MAX, &text, &len, NULL, err);
+	struct json_object *root, *rows;
+	int rc =
+	    ccr_json_read_list(path, CCR_BOOKING_FILE_MAX, VERSION, "bookings", &root, &rows, err);
 
 	if (!rc)
-		rc = ccr_json_parse(text, len, path, &root, err);
-	free(text);
-	if (rc)
-		return rc;
-	if (!json_object_is_type(root, json_type_object) ||
-	    !json_object_object_get_ex(root, "version", &version) ||
-	    !json_object_is_type(version, json_type_int) ||
-	    json_object_get_int64(version) != VERSION)
-		rc = ccr_error_set(err, CCR_EINVAL, 1,
-				   "%s:1: version: expected an object with version %d", path,
-				   VERSION);
-	else if (!json_object_object_get_ex(root, "bookings", &rows) ||
-		 !json_object_is_type(rows, json_type_array))
-		rc = ccr_error_set(err, CCR_EINVAL, 1, "%s:1: bookings: expected a list", path);
-	else
 		rc = read_rows(path, rows, list, n, err);
 	json_object_put(root);
 	return rc;

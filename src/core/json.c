@@ -362,3 +362,32 @@ int ccr_json_read_file(const char *path, size_t max, char **text, size_t *len, s
 	close(fd);
 	return rc;
 }
+
+int ccr_json_read_list(const char *path, size_t max, int is, const char *key,
+		       struct json_object **root, struct json_object **list, struct ccr_error *err)
+{
+	struct json_object *version = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	int rc = ccr_json_read_file(path, max, &text, &len, NULL, err);
+
+	*root = *list = NULL;
+	if (!rc)
+		rc = ccr_json_parse(text, len, path, root, err);
+	free(text);
+	if (rc)
+		return rc;
+	if (!json_object_is_type(*root, json_type_object) ||
+	    !json_object_object_get_ex(*root, "version", &version) ||
+	    !json_object_is_type(version, json_type_int) || json_object_get_int64(version) != is)
+		rc = ccr_error_set(err, CCR_EINVAL, 1,
+				   "%s:1: version: expected an object with version %d", path, is);
+	else if (!json_object_object_get_ex(*root, key, list) ||
+		 !json_object_is_type(*list, json_type_array))
+		rc = ccr_error_set(err, CCR_EINVAL, 1, "%s:1: %s: expected a list", path, key);
+	if (rc) {
+		json_object_put(*root);
+		*root = *list = NULL;
+	}
+	return rc;
+}

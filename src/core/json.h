@@ -51,4 +51,12 @@ int ccr_json_read_file(const char *path, size_t max, char **text, size_t *len, s
  */
 const char *ccr_json_printable(const char *text, size_t len, char *out, size_t size);
 
+/*
+ * A state file: an object with "version": is and a list under key, of max bytes at the most. The
+ * list belongs to *root, which the caller drops with json_object_put(). Errors as of the two above,
+ * and CCR_EINVAL with `PATH:1: ...` for another version or no list; *root is NULL then.
+ */
+int ccr_json_read_list(const char *path, size_t max, int is, const char *key,
+		       struct json_object **root, struct json_object **list, struct ccr_error *err);
+
 #endif

@@ -4,6 +4,8 @@ import os
 import re
 import time
 
+import pytest
+
 from ccrcluster import REPO, Cluster
 
 # Users that every Debian with Slurm has: enough for the 15 of the LSF document. 26.05 takes no job
@@ -66,6 +68,16 @@ def rows(cluster, *jobs):
 def row(cluster, job):
     return cluster.wait_for(lambda: next((r for r in cluster.sprio() if r["job"] == str(job)), None),
                             what=f"sprio's row of {job}")
+
+
+def shows(c, want):
+    """Until sprio shows {job: {column: value}}."""
+    def there():
+        got = rows(c, *want)
+        return len(got) == len(want) and all(
+            got[job][column] == pytest.approx(value, abs=0.02)
+            for job, columns in want.items() for column, value in columns.items())
+    c.wait_for(there, timeout=40, what=lambda: f"{want}, not {rows(c, *want)}")
 
 
 def steady(read, seconds, every=0.5):

@@ -2,7 +2,7 @@
 import pytest
 
 from ccrcluster import Cluster, Nodes
-from policies import eligible, example, rows, seed, snippet, stopped
+from policies import eligible, example, rows, seed, shows, snippet, stopped
 
 pytestmark = pytest.mark.every_slurm
 
@@ -44,16 +44,6 @@ def cluster(session):
 
 def pend(c, user, account, **more):
     return c.sbatch("true", user=user, account=account, partition="off", **more)
-
-
-def shows(c, want):
-    """Until sprio shows {job: {column: value}}."""
-    def there():
-        got = rows(c, *want)
-        return len(got) == len(want) and all(
-            got[job][column] == pytest.approx(value, abs=0.02)
-            for job, columns in want.items() for column, value in columns.items())
-    c.wait_for(there, timeout=40, what=lambda: f"{want}, not {rows(c, *want)}")
 
 
 def test_limits_of_associations_and_qos_accrue_no_eligible_time(cluster):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from ccrcluster import REPO, Cluster, Nodes
-from policies import rows
+from policies import rows, shows
 
 # sci 60, hum 39 and the user root 1 of 100; below sci phys 3, bio 1. phys alone has a target in the
 # file; hum is a group without one; bio is not named at all.
@@ -51,16 +51,6 @@ def sshare(c):
     raw = {a.strip(): int(usage) for a, user, usage in (line.split("|") for line in out.splitlines())
            if not user}
     return {a: 100 * usage / max(raw["root"], 1) for a, usage in raw.items()}
-
-
-def shows(c, want):
-    """Until sprio shows {job: {column: value}}."""
-    def there():
-        got = rows(c, *want)
-        return len(got) == len(want) and all(
-            got[job][column] == pytest.approx(value, abs=0.02)
-            for job, columns in want.items() for column, value in columns.items())
-    c.wait_for(there, timeout=40, what=lambda: f"{want}, not {rows(c, *want)}")
 
 
 def test_targets_of_the_file_else_of_sacctmgr(cluster, jobs):
