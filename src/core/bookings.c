@@ -151,10 +151,10 @@ void ccr__clear_for(struct ccr_plan *plan, const struct ccr_plan_job *job, struc
 {
 	if (own)
 		ccr__lift(plan, own);
-	if (own && own->b.n)
+	if (own && own->b.n && !job->over_lower)
 		return;
 	for (uint32_t i = ccr__above(plan, &job->rank); i < plan->entries; i++)
-		if (plan->rank[i]->b.made < job->since)
+		if (job->over_lower || plan->rank[i]->b.made < job->since)
 			ccr__lift(plan, plan->rank[i]);
 }
 
@@ -226,7 +226,7 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i];
-		struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required};
+		struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required, true};
 		struct ccr_slot slot;
 		int rc;
 

@@ -111,19 +111,21 @@ static int64_t wanted(const struct ccr_want *list, int16_t type, int64_t times)
 /*
  * The least of the CPUs that no GPU keeps which node part and units need: what goes beyond those
  * kept by their GPUs. Fitting has to be monotone in the units: where more of them need fewer (a
- * unit's GPUs keep more CPUs than it asks for) it is what all of them together need.
+ * unit's GPUs keep more CPUs than it asks for) it is what all of them together need. Of `total` one
+ * GPU is certain.
  */
 static int64_t open_of(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units)
 {
-	int64_t per_unit, n = d->units ? units : 0, open;
+	int64_t per_unit, n = d->units ? units : 0, open, one = d->total[0].count ? 1 : 0;
 
-	if (!node->kept || d->kept || d->total[0].count)
+	if (!node->kept || d->kept)
 		return 0;
 	per_unit = d->unit.cpus - node->kept * wanted(d->unit.gpu, CCR_GPU_ANY, 1);
 	if (d->units && per_unit < 0)
 		n = ccr_demand_units(d);
-	open = cpus_of(d, node, (uint32_t)n) - node->kept * (wanted(d->node.gpu, CCR_GPU_ANY, 1) +
-							     wanted(d->unit.gpu, CCR_GPU_ANY, n));
+	open = cpus_of(d, node, (uint32_t)n) -
+	       node->kept * (one + wanted(d->node.gpu, CCR_GPU_ANY, 1) +
+			     wanted(d->unit.gpu, CCR_GPU_ANY, n));
 	return open > 0 ? open : 0;
 }
 

@@ -313,7 +313,7 @@ int ccr_plan_start(struct ccr_plan *plan, const struct ccr_plan_job *job,
 	return 0;
 }
 
-enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job *job,
+enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job *job, bool sure,
 			       struct ccr_slot *slot, struct ccr_conflict *why)
 {
 	struct ccr__entry *own = ccr__find(plan, job->id);
@@ -331,6 +331,7 @@ enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job 
 		ccr__blocks(plan, true);
 		ccr__clear_for(plan, job, own);
 		q.candidates = fit;
+		q.sure = sure;
 		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
 					 plan->tl->now + 1, &plan->opt.place, slot);
 		ccr__put_back(plan);

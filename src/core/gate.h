@@ -66,8 +66,11 @@ int ccr_plan_lend(struct ccr_plan *plan, const struct ccr_share *share, int64_t 
 int ccr_plan_start(struct ccr_plan *plan, const struct ccr_plan_job *job,
 		   const struct ccr_share *pick, uint32_t n, struct ccr_error *err);
 
-/* A pick of our own, for who has no other (the simulator): where the job would go now. */
-enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job *job,
+/*
+ * A pick of our own: where the job would go now. sure: on nodes where any pick of somebody else for
+ * it delays no booking either (see ccr_query); CCR_WAIT_FREE then also means that there are none.
+ */
+enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job *job, bool sure,
 			       struct ccr_slot *slot, struct ccr_conflict *why);
 
 #endif

@@ -13,6 +13,92 @@ void ccr__gives(const struct ccr_demand *d, const struct ccr_node *node,
 		gpus[i] = d->total[i].count ? ccr_node_gpus(node, &left, d->total[i].type) : 0;
 }
 
+/* GPUs of a type that the job may be given on a node, so many units there. */
+static int64_t may_take(const struct ccr_demand *d, int16_t type, uint32_t units)
+{
+	const struct ccr_want *list[3] = {d->node.gpu, d->unit.gpu, d->total};
+	int64_t times[3] = {1, d->units ? units : 0, 1}, sum = 0;
+
+	for (int l = 0; l < 3; l++)
+		for (int i = 0; i < CCR_GPU_WANTS && list[l][i].count; i++)
+			if (list[l][i].type == CCR_GPU_ANY || list[l][i].type == type)
+				sum += list[l][i].count * times[l];
+	return sum;
+}
+
+static bool untyped(const struct ccr_demand *d)
+{
+	const struct ccr_want *list[3] = {d->node.gpu, d->unit.gpu, d->total};
+
+	for (int l = 0; l < 3; l++)
+		for (int i = 0; i < CCR_GPU_WANTS && list[l][i].count; i++)
+			if (list[l][i].type == CCR_GPU_ANY)
+				return true;
+	return false;
+}
+
+/* Whether what the job takes of the node is certain if it takes any of it. */
+static bool one_way(const struct ccr_demand *d, const struct ccr_node *node)
+{
+	return d->whole || ((!d->units || d->max_nodes == 1) && !d->total[0].count &&
+			    (node->gpu_types <= 1 || !untyped(d)));
+}
+
+/* Whether all that the job can be given of what is seen of the node is there to its end. */
+static bool stays(const struct ccr_demand *d, const struct ccr_node *node,
+		  const struct ccr_amount *seen, const struct ccr_amount *least, uint32_t units,
+		  const int32_t *gpus)
+{
+	uint32_t low = ccr_demand_node_min(d);
+	int32_t most[CCR_GPU_WANTS];
+
+	if (d->units && ccr_demand_most(d, node, seen) != units)
+		return false;
+	if (d->total[0].count)
+		ccr__gives(d, node, seen, low, most);
+	for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++)
+		if (gpus[i] < most[i] && gpus[i] < d->total[i].count)
+			return false;
+	for (int i = 0; i < node->gpu_types && node->gpu_types > 1; i++) {
+		int64_t take = may_take(d, node->gpu_type[i], units);
+
+		take = take < seen->gpus[i] ? take : seen->gpus[i];
+		if (take > 0 && take > least->gpus[i])
+			return false;
+	}
+	return true;
+}
+
+uint32_t ccr__offers(const struct ccr_timeline *tl, const struct ccr_query *q, uint32_t node,
+		     int64_t t, struct ccr_amount *least, int32_t *gpus)
+{
+	const struct ccr_demand *d = q->demand;
+	int64_t end = ccr_end(t, q->limit);
+	struct ccr_amount seen;
+	uint32_t units;
+
+	ccr_timeline_least(tl, node, t, end, least);
+	units = ccr_demand_most(d, &tl->node[node], least);
+	if (units && d->total[0].count)
+		ccr__gives(d, &tl->node[node], least, ccr_demand_node_min(d), gpus);
+	if (!units || !q->sure || one_way(d, &tl->node[node]))
+		return units;
+	return ccr_timeline_unbooked(tl, node, t, end, &seen) &&
+		       stays(d, &tl->node[node], &seen, least, units, gpus)
+		   ? units
+		   : 0;
+}
+
+bool ccr__many_types(const struct ccr_timeline *tl, const struct ccr_query *q)
+{
+	bool any = !q->demand->whole && untyped(q->demand);
+
+	for (uint32_t i = 0; any && i < tl->n; i++)
+		if (tl->node[i].gpu_types > 1)
+			return true;
+	return false;
+}
+
 uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 		      const struct ccr_query *q, int64_t t, const struct ccr_place_options *place)
 {
@@ -31,15 +117,12 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 		if (ccr__plain(d) &&
 		    ccr_timeline_next(tl, i, d, 1, &quick, q->limit, t, t + 1) != t)
 			continue;
-		ccr_timeline_least(tl, i, t, ccr_end(t, q->limit), &a->least);
-		a->units = ccr_demand_most(d, &tl->node[i], &a->least);
+		a->units = ccr__offers(tl, q, i, t, &a->least, a->gpus);
 		if (!a->units)
 			continue;
 		a->node = i;
 		a->required = ccr__in(q->required, i);
 		a->score = (struct ccr_score){0};
-		if (d->total[0].count)
-			ccr__gives(d, &tl->node[i], &a->least, least, a->gpus);
 		if (place) {
 			ccr_demand_take(d, &tl->node[i], &a->least, least, NULL, &take);
 			a->score = ccr_place_score(&tl->node[i], &a->least, &take, place);
@@ -156,13 +239,62 @@ uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n
 	return k;
 }
 
-void ccr__deal(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
+/* The CPUs that no GPU keeps of a node's part, were it given no more GPUs than it has to be. */
+static int32_t most_open(const struct ccr_demand *d, const struct ccr_node *node,
+			 const struct ccr_amount *least, uint32_t units)
+{
+	struct ccr_amount take;
+
+	ccr_demand_take(d, node, least, units, NULL, &take);
+	take.open = take.open > node->kept ? take.open - node->kept : 0; /* it gives one */
+	return take.open < least->open ? take.open : least->open;
+}
+
+/* Each of the k nodes can be given all but what the others have to be given at least. */
+static void deal_most(struct ccr_search *s, const struct ccr_timeline *tl,
+		      const struct ccr_demand *d, uint32_t k)
+{
+	uint32_t base = ccr_demand_node_min(d);
+	uint64_t others = (uint64_t)(k - 1) * base, all = ccr_demand_units(d);
+
+	for (uint32_t j = 0; j < k; j++) {
+		const struct ccr__able *a = &s->able[s->chosen[j]];
+		const struct ccr_node *node = &tl->node[a->node];
+		uint32_t u = a->units, most = all > others + base ? (uint32_t)(all - others) : base;
+		uint16_t dealt[CCR_GPU_WANTS] = {0};
+		struct ccr_amount *out = &s->share[j].a;
+		int32_t g[CCR_GPU_WANTS];
+
+		u = d->units && most < u ? most : u;
+		if (d->total[0].count)
+			ccr__gives(d, node, &a->least, u, g);
+		for (int i = 0; i < CCR_GPU_WANTS && d->total[i].count; i++)
+			dealt[i] = (uint16_t)(g[i] < d->total[i].count ? g[i] : d->total[i].count);
+		s->share[j].node = a->node;
+		ccr_demand_take(d, node, &a->least, u, dealt, out);
+		for (int i = 0; !d->whole && i < node->gpu_types && node->gpu_types > 1; i++) {
+			int64_t take = may_take(d, node->gpu_type[i], u);
+
+			take = take < a->least.gpus[i] ? take : a->least.gpus[i];
+			out->gpus[i] = take > out->gpus[i] ? (int16_t)take : out->gpus[i];
+		}
+		if (node->kept && !d->whole && d->total[0].count)
+			out->open = most_open(d, node, &a->least, u);
+	}
+}
+
+void ccr__deal(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
 	       uint32_t k)
 {
+	const struct ccr_demand *d = q->demand;
 	uint32_t base = ccr_demand_node_min(d);
 	int64_t units = (int64_t)ccr_demand_units(d) - (int64_t)k * base;
 	int64_t total[CCR_GPU_WANTS], all = 0;
 
+	if (q->sure) {
+		deal_most(s, tl, d, k);
+		return;
+	}
 	for (int i = 0; i < CCR_GPU_WANTS; i++) {
 		total[i] = d->total[i].count;
 		all += total[i];

@@ -102,7 +102,7 @@ int ccr__remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_
 
 static inline struct ccr_query ccr__query(const struct ccr_plan_job *job)
 {
-	return (struct ccr_query){job->demand, job->limit, job->candidates, job->required};
+	return (struct ccr_query){job->demand, job->limit, job->candidates, job->required, false};
 }
 
 #endif

@@ -273,6 +273,7 @@ static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t u
 {
 	struct ccr_query q = ccr__query(job);
 
+	q.sure = true;
 	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now, until,
 				   &plan->opt.place, slot);
 }

@@ -51,6 +51,11 @@ struct ccr_plan_job {
 	const struct ccr_demand *demand;
 	const uint64_t *candidates; /* nodes that it may use at all, now or later; NULL: all */
 	const uint64_t *required;   /* those that it must have (-w); NULL: none */
+	/*
+	 * The last resort of a job whose booking is due while no pick leaves those below whole:
+	 * they make way.
+	 */
+	bool over_lower;
 };
 
 struct ccr_plan_options {

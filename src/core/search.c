@@ -283,13 +283,9 @@ static struct ccr__change at(const struct ccr_timeline *tl, const struct ccr_que
 	struct ccr_amount least;
 	int32_t g[CCR_GPU_WANTS];
 
-	ccr_timeline_least(tl, i, t, ccr_end(t, q->limit), &least);
-	c.units = ccr_demand_most(d, &tl->node[i], &least);
-	if (c.units && d->total[0].count) {
-		ccr__gives(d, &tl->node[i], &least, ccr_demand_node_min(d), g);
-		for (int w = 0; w < CCR_GPU_WANTS; w++)
-			c.gpus += g[w];
-	}
+	c.units = ccr__offers(tl, q, i, t, &least, g);
+	for (int w = 0; c.units && w < CCR_GPU_WANTS && d->total[w].count; w++)
+		c.gpus += g[w];
 	return c;
 }
 
@@ -331,6 +327,11 @@ static int gather_any(struct ccr_search *s, const struct ccr_timeline *tl,
 	struct ccr__change c = at(tl, q, i, from);
 	int rc = add_change(s, &c);
 
+	/* What is booked for now is taken to run from the next second on. */
+	if (!rc && q->sure && from <= tl->now && tr->booked_now > 0 && from + 1 < until) {
+		c = at(tl, q, i, from + 1);
+		rc = add_change(s, &c);
+	}
 	for (uint32_t j = 1; j < tr->n && !rc; j++) {
 		int64_t t = tr->step[j].t;
 
@@ -365,8 +366,9 @@ static int gather(struct ccr_search *s, const struct ccr_timeline *tl, const str
 		ccr_timeline_quick(tl, i, q->demand, least, &quick, &last);
 		if (ccr_timeline_closed(&tl->track[i], &quick, until) || !tl->node[i].up)
 			continue;
-		rc = falls(&tl->track[i]) ? gather_any(s, tl, q, i, from, until)
-					  : gather_rising(s, tl, q, i, from, until);
+		rc = falls(&tl->track[i]) || (q->sure && tl->track[i].booked_now > 0)
+			 ? gather_any(s, tl, q, i, from, until)
+			 : gather_rising(s, tl, q, i, from, until);
 		if (rc)
 			return rc;
 	}
@@ -435,23 +437,31 @@ int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
 	if (from >= until)
 		return 0;
 	t = even(s, tl, q, from, until);
+	exact = exact && !(q->sure && ccr__many_types(tl, q));
 	if (exact) {
 		if (t < until)
 			slot->n = ccr__choose(s, q, ccr__able_at(s, tl, q, t, place));
 		slot->start = t;
 	} else {
-		/* An uneven deal may be earlier. */
-		if (t < until)
-			rc = sweep(s, tl, q, from, t + 1, place, slot);
-		if (!rc && !slot->n)
-			rc = sweep(s, tl, q, from, until, place, slot);
+		/*
+		 * An uneven deal may be earlier. A sure one may be later, as a rule not by much: so
+		 * twice as far each time.
+		 */
+		int64_t to = t < until ? t + 1 : until, width = to - from;
+
+		while (!rc && !slot->n && from < until) {
+			rc = sweep(s, tl, q, from, to, place, slot);
+			from = to;
+			width = width < until ? 2 * width : until;
+			to = width < until - from ? from + width : until;
+		}
 	}
 	if (rc || !slot->n) {
 		slot->start = CCR_FOREVER;
 		slot->n = 0;
 		return rc;
 	}
-	ccr__deal(s, tl, d, slot->n);
+	ccr__deal(s, tl, q, slot->n);
 	return 0;
 }
 
@@ -472,7 +482,7 @@ bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const st
 	struct ccr_quick quick;
 
 	memset(out, 0, CCR_WORDS(tl->n) * sizeof(*out));
-	if (!ccr__plain(d)) {
+	if (!ccr__plain(d) || q->sure) {
 		n = ccr__able_at(s, tl, q, start, NULL);
 		for (uint32_t j = 0; j < n; j++)
 			ccr_bit_set(out, s->able[j].node);

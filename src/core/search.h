@@ -30,6 +30,12 @@ struct ccr_query {
 	int64_t limit;		    /* s; CCR_FOREVER: unlimited */
 	const uint64_t *candidates; /* NULL: all nodes */
 	const uint64_t *required;   /* candidates that must be among the nodes; NULL: none */
+	/*
+	 * Somebody else will deal units and GPUs over the nodes, by what is free at the start: only
+	 * nodes where whatever part of the demand he gives them stays clear of the bookings; the
+	 * shares are the most that each can be given, in sum perhaps more than the demand.
+	 */
+	bool sure;
 };
 
 struct ccr_search; /* room to work in, for a number of nodes */

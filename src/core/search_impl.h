@@ -52,6 +52,16 @@ static inline bool ccr__in(const uint64_t *set, uint32_t i)
 void ccr__gives(const struct ccr_demand *d, const struct ccr_node *node,
 		const struct ccr_amount *free, uint32_t units, int32_t *gpus);
 
+/*
+ * What the node could be given to do at t: units, and gpus of total[i], with least the amounts that
+ * stay free; 0 units if it is no use. Honours q->sure.
+ */
+uint32_t ccr__offers(const struct ccr_timeline *tl, const struct ccr_query *q, uint32_t node,
+		     int64_t t, struct ccr_amount *least, int32_t *gpus);
+
+/* Whether an untyped want meets nodes with several types. */
+bool ccr__many_types(const struct ccr_timeline *tl, const struct ccr_query *q);
+
 /* Fills able[] with all nodes that can take part at t. Returns how many. */
 uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 		      const struct ccr_query *q, int64_t t, const struct ccr_place_options *place);
@@ -62,8 +72,11 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
  */
 uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n);
 
-/* Deals units and GPUs over the k chosen nodes and writes the shares. */
-void ccr__deal(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_demand *d,
+/*
+ * Deals units and GPUs over the k chosen nodes and writes the shares: a deal, or with q->sure the
+ * most that each node can be given in any.
+ */
+void ccr__deal(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
 	       uint32_t k);
 
 #endif

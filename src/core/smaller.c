@@ -121,10 +121,11 @@ static bool starts(const struct asked *a, enum ccr_less what, uint64_t with)
 {
 	struct ccr_plan_job job = a->job;
 	struct ccr_demand d = a->demand;
+	struct ccr_slot slot;
 
 	set(&job, &d, what, with);
 	job.demand = &d;
-	return ccr_plan_may_fit(a->plan, &job, a->room, NULL) == CCR_START;
+	return ccr_plan_pick(a->plan, &job, true, &slot, NULL) == CCR_START;
 }
 
 /* The most below `asked` that starts; 0: none. */

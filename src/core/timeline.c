@@ -293,6 +293,21 @@ void ccr_timeline_least(const struct ccr_timeline *tl, uint32_t node, int64_t fr
 		ccr_amount_min(out, &tr->step[i].free);
 }
 
+bool ccr_timeline_unbooked(const struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t to,
+			   struct ccr_amount *out)
+{
+	const struct ccr_track *tr = &tl->track[node];
+	uint32_t i = step_at(tr, from);
+
+	*out = tr->step[i].free;
+	if (from <= tl->now && tr->step[i].booked > 0)
+		return false;
+	while (++i < tr->n && tr->step[i].t < to)
+		if (tr->step[i].booked <= 0)
+			ccr_amount_min(out, &tr->step[i].free);
+	return true;
+}
+
 bool ccr_timeline_holds(const struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t to,
 			const struct ccr_amount *a)
 {

@@ -76,6 +76,14 @@ int ccr_timeline_unhold(struct ccr_timeline *tl, uint32_t node, int64_t from, in
 void ccr_timeline_least(const struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t to,
 			struct ccr_amount *out);
 
+/*
+ * The same to who knows no bookings: what is free at `from`, and the least of those later steps in
+ * which none holds anything. A booking that has begun by then is taken for a job that runs, but if
+ * `from` is now it does not: then that is not known, and false.
+ */
+bool ccr_timeline_unbooked(const struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t to,
+			   struct ccr_amount *out);
+
 /* Whether `a` is free during all of [from, to). */
 bool ccr_timeline_holds(const struct ccr_timeline *tl, uint32_t node, int64_t from, int64_t to,
 			const struct ccr_amount *a);

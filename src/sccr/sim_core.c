@@ -213,7 +213,7 @@ static enum ccr_verdict pick(const struct core *c, const struct ccr_plan_job *pj
 
 	if (job.limit < CCR_FOREVER)
 		job.limit = job.limit > late ? job.limit - late : 1;
-	return ccr_plan_pick(c->plan, &job, slot, NULL);
+	return ccr_plan_pick(c->plan, &job, false, slot, NULL);
 }
 
 static int cycle(void *state, struct sim *s, struct ccr_error *err)

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define G     ccr__gate
-#define TRIES 6 /* picks of one job that are held against the bookings */
+#define G ccr__gate
 
 struct ccr__gate ccr__gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -126,119 +125,6 @@ static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_
 	return SLURM_ERROR;
 }
 
-/* All required nodes are in the set. */
-static bool has_required(const struct ccr_plan_job *pj, const uint64_t *set)
-{
-	for (size_t w = 0; pj->required && w < CCR_WORDS(G.cluster.n); w++)
-		if (pj->required[w] & ~set[w])
-			return false;
-	return true;
-}
-
-/* What jobs that are to be preempted hold is given back while the pick is looked at. */
-static void lend_preempted(const struct ccr_slurm_test *t, bool again)
-{
-	struct ccr_share *share;
-	ccr_slurm_list_itr_t *it;
-	job_record_t *victim;
-	int64_t now = ccr_plan_timeline(G.plan)->now;
-
-	if (!t->preempted || !*t->preempted || !list_count(*t->preempted))
-		return;
-	share = calloc(G.cluster.n + 1, sizeof(*share));
-	if (!share)
-		return;
-	it = list_iterator_create(*t->preempted);
-	while ((victim = list_next(it))) {
-		int n = ccr_job_shares(&G.cluster, victim, false, share, G.cluster.n);
-
-		for (int i = 0; i < n; i++)
-			ccr_plan_lend(G.plan, &share[i], ccr_job_end(victim, now), again);
-	}
-	list_iterator_destroy(it);
-	free(share);
-}
-
-/* One try of the stock plugin on a set of nodes. START: it fits and delays no booking. */
-static enum ccr_verdict attempt(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
-				const uint64_t *set, uint64_t memory, struct ccr_conflict *why)
-{
-	enum ccr_verdict v;
-	int n;
-
-	ccr_bits_from_set(t->nodes, set, G.cluster.n);
-	t->job->details->pn_min_memory = memory;
-	if (ccr_inner_test(t) != SLURM_SUCCESS)
-		return CCR_WAIT_FREE;
-	n = ccr_job_shares(&G.cluster, t->job, true, G.pick, G.cluster.n);
-	if (n < 0) {
-		ccr__gate_aside("a pick of the stock plugin does not fit the nodes");
-		return CCR_START;
-	}
-	lend_preempted(t, false);
-	v = ccr_plan_check(G.plan, pj, G.pick, (uint32_t)n, G.bad, why);
-	lend_preempted(t, true);
-	if (v != CCR_START) {
-		free_job_resources(&t->job->job_resrcs);
-		if (t->preempted && *t->preempted)
-			list_flush(*t->preempted);
-		return v;
-	}
-	G.passed = t->job;
-	G.passed_id = t->job->job_id;
-	G.passed_n = (uint32_t)n;
-	G.passed_rank = pj->rank;
-	G.passed_partition = pj->partition;
-	G.passed_limit = pj->limit;
-	G.passed_since = pj->since;
-	return CCR_START;
-}
-
-/* Tries narrower sets first, then without the nodes where a booking is in the way. */
-static enum ccr_verdict find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
-				  bool narrow, struct ccr_conflict *why)
-{
-	const struct ccr_booking *own = ccr_plan_booking(G.plan, pj->id);
-	size_t bytes = CCR_WORDS(G.cluster.n) * sizeof(uint64_t);
-	uint64_t memory = t->job->details->pn_min_memory;
-	enum ccr_verdict v = CCR_WAIT_FREE, last;
-	bool blocked = false;
-	uint32_t low = t->min_nodes ? t->min_nodes : 1;
-
-	memcpy(G.attempt, G.fit, bytes);
-	narrow = narrow && ccr_plan_place(G.plan, pj, G.attempt);
-	for (int turn = 0; turn < TRIES; turn++) {
-		last = attempt(t, pj, G.attempt, memory, why);
-		if (last == CCR_START || last == CCR_WAIT_STRICT || last == CCR_WAIT_LONG)
-			return last;
-		if (last == CCR_WAIT_BOOKING) {
-			blocked = true;
-			for (size_t w = 0; w < CCR_WORDS(G.cluster.n); w++)
-				G.fit[w] &= ~G.bad[w];
-		} else if (!narrow) {
-			break;
-		}
-		narrow = false;
-		memcpy(G.attempt, G.fit, bytes);
-		if (ccr_bit_count(G.fit, G.cluster.n) < low || !has_required(pj, G.fit))
-			break;
-	}
-	v = blocked ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
-	/* A booking whose time has come: where it is booked it fits. */
-	if (own && own->start <= ccr_plan_timeline(G.plan)->now) {
-		memset(G.attempt, 0, bytes);
-		for (uint32_t i = 0; i < own->n; i++)
-			if (ccr_bit(G.candidates, own->share[i].node))
-				ccr_bit_set(G.attempt, own->share[i].node);
-		if (ccr_bit_count(G.attempt, G.cluster.n) == own->n &&
-		    has_required(pj, G.attempt) &&
-		    attempt(t, pj, G.attempt, memory, why) == CCR_START)
-			return CCR_START;
-	}
-	t->job->details->pn_min_memory = memory;
-	return v;
-}
-
 /* Below every booking: then an equal job was held against the same ones. */
 static bool below_all(const struct ccr_plan_job *pj)
 {
@@ -330,7 +216,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	}
 	if (v == CCR_START) {
 		asked = true;
-		v = find_pick(t, &pj, narrow, &why);
+		v = ccr__find_pick(t, &pj, narrow, &why);
 	}
 	if (v == CCR_START) {
 		log_flag(BACKFILL, "slurm-ccr: %pJ may start", job);

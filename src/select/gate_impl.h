@@ -1,5 +1,5 @@
 /*
- * gate_impl - the inside of the gate, shared by gate.c, load.c and answers.c
+ * gate_impl - the inside of the gate, shared by its files
  */
 #ifndef CCR_SELECT_GATE_IMPL_H
 #define CCR_SELECT_GATE_IMPL_H
@@ -174,6 +174,14 @@ bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /* How often a job's booking was due and it did not start; 0 for most. */
 uint32_t ccr__stuck(uint32_t job);
+
+/*
+ * START: the stock plugin has picked nodes for the job (narrow: of those that placement prefers, if
+ * they do) and no booking is delayed. G.fit says where it may look, and is narrowed. Else
+ * WAIT_FREE, or WAIT_BOOKING with why, or another reason to wait.
+ */
+enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
+				bool narrow, struct ccr_conflict *why);
 
 void ccr__answers_forget(void);
 struct ccr__answer *ccr__answer_find(const struct ccr_slurm_test *t, const struct ccr_demand *d,

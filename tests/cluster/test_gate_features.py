@@ -114,6 +114,28 @@ def test_excluded_nodes_are_never_booked(cluster):
     assert wait_booked(cluster, job)["SchedNodeList"] in ("n2", "n3")
 
 
+def test_gpus_in_total_are_booked_where_any_deal_of_them_holds(cluster):
+    """The stock plugin deals --gpus over the nodes as it likes. n1 has two GPUs now and one when the
+    top job is there; one GPU of each of n1 and n2 would do, but only then is it what is dealt."""
+    fill(cluster, minutes=300, nodes=("n3",))
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=300, nodelist="n2"))
+    blocker = cluster.sbatch("sleep 9999", cpus_per_task=4, time=10, nodelist="n1")
+    cluster.wait_state(blocker)
+    top = cluster.sbatch("sleep 9999", gres="gpu:1", cpus_per_task=5, time=30, nodelist="n1")
+    wait_booked(cluster, top)
+    spread = cluster.sbatch("sleep 9999", gpus=2, ntasks=2, time=30)
+    assert wait_booked(cluster, spread)["SchedNodeList"] == "n[1-2]"
+    assert start_at(cluster, spread) - start_at(cluster, top) in (0, 1)
+    promised = start_at(cluster, top)
+    time.sleep(6)  # cycles
+    assert cluster.states(top, spread) == ["PENDING"] * 2
+    assert start_at(cluster, top) <= promised
+    cluster.run("scancel", blocker)
+    cluster.wait_state(top)
+    cluster.wait_state(spread)
+    assert cluster.job(spread)["NodeList"] == "n[1-2]"
+
+
 def test_exclusive_books_a_whole_node(cluster):
     for node in ("n1", "n2", "n3"):
         cluster.wait_state(cluster.sbatch("sleep 9999", time=30, nodelist=node))

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DUE_MOST 180 /* s that a booking may be due without a start */
+
 enum state { WAITS, RUNS, DONE };
 
 struct live {
@@ -14,15 +16,17 @@ struct live {
 	struct ccr_share share[W_NODES];
 	int64_t promised, made; /* the first booking; promised 0: none */
 	bool excused;
+	int stuck; /* how often its booking was given up */
 };
 
 struct run {
-	const struct world *w;
+	struct world *w;
 	struct ccr_plan *plan;
 	struct live job[W_JOBS];
 	int64_t now;
 	uint64_t seed;
 	bool down, restarted;
+	bool freed; /* something came back before its time */
 	char *what;
 	size_t size;
 };
@@ -72,11 +76,35 @@ static struct ccr_plan_job plan_job(const struct run *r, uint32_t i)
 	};
 }
 
+/* A node's part of the job is for who picks to say. */
+static bool spread(const struct ccr_demand *d)
+{
+	return (d->units && d->max_nodes != 1) || d->total[0].count ||
+	       d->node.gpu[0].type == CCR_GPU_ANY || d->node.gpu[1].type == CCR_GPU_ANY ||
+	       d->unit.gpu[0].type == CCR_GPU_ANY;
+}
+
+/* CPUs and GPUs together. */
+static int64_t all_of(const struct ccr_share *share, uint32_t n)
+{
+	int64_t sum = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		sum += share[k].a.cpus + ccr_amount_gpus(&share[k].a);
+	return sum;
+}
+
 static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint32_t n)
 {
 	struct ccr_plan_job pj = plan_job(r, i);
 	struct live *l = &r->job[i];
+	const struct ccr_booking *own = ccr_plan_booking(r->plan, i + 1);
 	uint64_t required = r->w->job[i].required;
+	/*
+	 * A booking below that begins in the same second may be in the way of another's pick until
+	 * its job is started, in this cycle: so the next one does.
+	 */
+	int64_t slack = r->w->own_picks ? 0 : 1;
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct ccr_amount free;
@@ -93,6 +121,7 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 	}
 	if (required)
 		return fail(r, "job %u starts without a required node", i + 1);
+	r->freed = r->freed || (own && own->n && all_of(own->share, own->n) != all_of(pick, n));
 	if (ccr_plan_start(r->plan, &pj, pick, n, NULL))
 		return fail(r, "no memory");
 	l->state = RUNS;
@@ -100,9 +129,86 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 	l->ends = r->now + r->w->job[i].runs;
 	l->n = n;
 	memcpy(l->share, pick, n * sizeof(*pick));
-	if (l->promised && r->now > l->promised && !l->excused)
+	if (l->promised && r->now > l->promised + slack && !l->excused)
 		return fail(r, "job %u starts late, %lld was promised at %lld", i + 1,
 			    (long long)l->promised, (long long)l->made);
+	return true;
+}
+
+/* Somebody else's pick from a set of nodes; true: it delays no booking and the job is started. */
+static bool other_pick(struct run *r, const struct ccr_plan_job *pj, uint64_t set, uint64_t *bad,
+		       bool *started)
+{
+	struct ccr_amount idle[W_NODES];
+	struct ccr_share pick[W_NODES];
+	uint32_t n;
+
+	*started = false;
+	*bad = 0;
+	for (uint32_t k = 0; k < r->w->nodes; k++)
+		free_now(r, k, &idle[k]);
+	n = world_pick(r->w, &r->seed, idle, pj->demand, set, r->w->job[pj->id - 1].required, pick);
+	if (!n)
+		return true;
+	if (ccr_plan_check(r->plan, pj, pick, n, bad, NULL) == CCR_START) {
+		*started = true;
+		return start(r, pj->id - 1, pick, n);
+	}
+	return *bad || fail(r, "a conflict on no node, job %u", pj->id);
+}
+
+static uint64_t nodes_of(const struct ccr_share *share, uint32_t n)
+{
+	uint64_t set = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		set |= UINT64_C(1) << share[k].node;
+	return set;
+}
+
+/*
+ * As the gate has it: on nodes that are sure, whatever is picked delays nobody, and a booking whose
+ * time has come holds where it is booked. Picks are drawn at random, node by node, so where a set
+ * is to do it must do for all of them but for those that are not enough.
+ */
+static bool sure_pick(struct run *r, const struct ccr_plan_job *pj, bool *started)
+{
+	struct ccr_slot slot;
+	uint64_t set = 0, bad;
+
+	*started = false;
+	if (ccr_plan_pick(r->plan, pj, true, &slot, NULL) == CCR_START)
+		set = nodes_of(slot.share, slot.n);
+	for (int turn = 0; set && turn < 20 && !*started; turn++) {
+		if (!other_pick(r, pj, set, &bad, started))
+			return false;
+		if (bad)
+			return fail(r, "a pick of job %u on sure nodes is in the way", pj->id);
+	}
+	return true;
+}
+
+/* Its time has come and nothing else did: where it is booked, over the bookings below. */
+static bool due_pick(struct run *r, const struct ccr_plan_job *pj, bool *started)
+{
+	const struct ccr_booking *own = ccr_plan_booking(r->plan, pj->id);
+	struct ccr_plan_job first = *pj;
+	uint64_t set, bad;
+
+	*started = false;
+	if (!own || own->start > r->now)
+		return true;
+	set = nodes_of(own->share, own->n);
+	first.over_lower = true;
+	for (int turn = 0; turn < 20 && !*started; turn++)
+		if (!other_pick(r, &first, set, &bad, started))
+			return false;
+	for (uint32_t i = 0; i < r->w->jobs && *started; i++) {
+		struct ccr_plan_job below = plan_job(r, i);
+
+		if (ccr_rank_cmp(&pj->rank, &below.rank) < 0)
+			r->job[i].excused = true;
+	}
 	return true;
 }
 
@@ -118,33 +224,36 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 	*ok = true;
 	if (ccr_plan_may_fit(r->plan, &pj, &fit, NULL) == CCR_START) {
 		struct ccr_slot slot;
-		struct ccr_amount idle[W_NODES];
 		uint64_t few = fit;
+		bool started;
 
-		for (uint32_t k = 0; k < r->w->nodes; k++)
-			free_now(r, k, &idle[k]);
 		if (ccr_plan_place(r->plan, &pj, &few) && (few & ~fit || !few))
 			return *ok = fail(r, "placement of job %u is no narrowing", i + 1);
 		for (int turn = 0; turn < 4; turn++) {
-			uint64_t required = r->w->job[i].required;
-			uint32_t n = world_pick(r->w, &r->seed, idle, pj.demand, turn ? fit : few,
-						required, pick);
-
-			if (!n)
-				continue;
-			if (ccr_plan_check(r->plan, &pj, pick, n, &bad, NULL) == CCR_START)
-				return *ok = start(r, i, pick, n);
-			if (!bad)
-				return *ok = fail(r, "a conflict on no node, job %u", i + 1);
+			if (!other_pick(r, &pj, turn ? fit : few, &bad, &started))
+				return *ok = false;
+			if (started)
+				return true;
 			fit &= ~bad;
 		}
-		if (ccr_plan_pick(r->plan, &pj, &slot, NULL) != CCR_START)
+		if (!sure_pick(r, &pj, &started))
+			return *ok = false;
+		if (started)
+			return true;
+		if (!r->w->own_picks && !due_pick(r, &pj, &started))
+			return *ok = false;
+		if (started)
+			return true;
+		if (ccr_plan_pick(r->plan, &pj, false, &slot, NULL) != CCR_START)
 			return *ok = fail(r, "job %u may fit and cannot be placed", i + 1);
 		memcpy(pick, slot.share, slot.n * sizeof(*pick));
 		if (ccr_plan_check(r->plan, &pj, pick, slot.n, NULL, NULL) != CCR_START)
 			return *ok = fail(r, "the planner's own pick of job %u is refused", i + 1);
-		return *ok = start(r, i, pick, slot.n);
+		if (r->w->own_picks)
+			return *ok = start(r, i, pick, slot.n);
 	}
+	if (l->stuck > 1)
+		return false;
 	book = ccr_plan_book(r->plan, &pj, &b, NULL);
 	if (book == CCR_BOOKED && !l->promised) {
 		l->promised = b->first_start;
@@ -195,7 +304,7 @@ static bool whole(struct run *r)
 					return fail(r,
 						    "job %u: GPUs of node %u given twice at %lld",
 						    booked, node, (long long)times[k]);
-			if (booked && (left.cpus < 0 || left.mem < 0))
+			if (booked && (left.cpus < 0 || left.mem < 0 || left.open < 0))
 				return fail(r, "job %u: node %u is given twice at %lld", booked,
 					    node, (long long)times[k]);
 		}
@@ -213,7 +322,11 @@ static bool overdue(const struct run *r)
 	return false;
 }
 
-/* A promise is off when a job above came after it, a node goes or a job outlives its limit. */
+/*
+ * A promise is off when a job above came after it, a node goes or a job outlives its limit. Where a
+ * job ends early or takes less than was booked, who picks for a job that is spread as he likes may
+ * use what is free by that, and which a booking needs later.
+ */
 static void excuse(struct run *r, bool node)
 {
 	bool broken = node || overdue(r);
@@ -223,7 +336,8 @@ static void excuse(struct run *r, bool node)
 
 		if (!r->job[i].promised)
 			continue;
-		r->job[i].excused = r->job[i].excused || broken;
+		r->job[i].excused = r->job[i].excused || broken ||
+				    (r->freed && !r->w->own_picks && spread(&r->w->job[i].demand));
 		for (uint32_t k = 0; k < r->w->jobs; k++) {
 			struct ccr_plan_job b = plan_job(r, k);
 
@@ -234,11 +348,33 @@ static void excuse(struct run *r, bool node)
 	}
 }
 
+/*
+ * Two bookings whose time has come may each be in the way of any pick for the other. As the plugin
+ * does, the one that was due for minutes is given up: it gets one of whole nodes, then none.
+ */
+static void review(struct run *r)
+{
+	const struct ccr_booking *b;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(r->plan, i));) {
+		struct live *l = &r->job[b->job - 1];
+
+		if (!b->due || r->now - b->due <= DUE_MOST || r->w->own_picks) {
+			i++;
+			continue;
+		}
+		r->w->job[b->job - 1].demand.whole = !l->stuck++;
+		l->excused = true;
+		ccr_plan_drop(r->plan, b->job);
+	}
+}
+
 static bool cycle(struct run *r)
 {
 	uint32_t order[W_JOBS], n = 0;
 	bool ok = true;
 
+	review(r);
 	ccr_plan_begin(r->plan, r->now, true);
 	for (uint32_t i = 0; i < r->w->jobs; i++)
 		for (uint32_t k = 0; r->job[i].state == RUNS && k < r->job[i].n; k++)
@@ -285,7 +421,7 @@ static int64_t next_event(const struct run *r)
 			SOONER(r->w->job[i].arrives);
 	}
 	for (uint32_t i = 0; (b = ccr_plan_nth(r->plan, i)); i++)
-		SOONER(b->start);
+		SOONER(b->n && b->start <= r->now ? r->now + 1 : b->start);
 	if (!r->down && r->w->fails_at)
 		SOONER(r->w->fails_at);
 	if (!r->restarted && r->w->restarts_at)
@@ -314,7 +450,7 @@ static bool all_done(struct run *r)
 		return fail(r, "no memory");
 	for (uint32_t i = 0; i < r->w->jobs && ok; i++) {
 		uint64_t c = r->w->job[i].candidates & ~(uint64_t)r->down;
-		struct ccr_query q = {&r->w->job[i].demand, 1, &c, NULL};
+		struct ccr_query q = {.demand = &r->w->job[i].demand, .limit = 1, .candidates = &c};
 
 		if (r->w->job[i].required)
 			q.required = &r->w->job[i].required;
@@ -379,18 +515,22 @@ bool world_run(const struct world *w, char *what, size_t size)
 		copy.restarts_at += 1000;
 	if (!new_plan(&r))
 		return false;
-	for (int turn = 0; ok && turn < 500; turn++) {
+	for (int turn = 0; ok && turn < 1500; turn++) {
 		int64_t t;
 
 		excuse(&r, failed);
+		r.freed = false;
 		ok = cycle(&r);
 		t = next_event(&r);
 		if (!ok || t >= CCR_FOREVER)
 			break;
 		r.now = t;
-		for (uint32_t i = 0; i < w->jobs; i++)
-			if (r.job[i].state == RUNS && r.job[i].ends <= t)
-				r.job[i].state = DONE;
+		for (uint32_t i = 0; i < w->jobs; i++) {
+			if (r.job[i].state != RUNS || r.job[i].ends > t)
+				continue;
+			r.job[i].state = DONE;
+			r.freed = r.freed || copy.job[i].runs < copy.job[i].limit;
+		}
 		failed = !r.down && copy.fails_at && copy.fails_at <= t;
 		if (failed)
 			node_fails(&r);

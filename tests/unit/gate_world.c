@@ -87,6 +87,12 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 			nd->gpu_type[t] = (int16_t)t;
 			nd->total.gpus[t] = (int16_t)between(&s, 1, 4);
 		}
+		/* Whole cores are kept for each GPU. */
+		nd->total.open = nd->total.cpus - nd->cpu_step * ccr_amount_gpus(&nd->total);
+		if (!between(&s, 0, 5) && nd->total.open >= 0)
+			nd->kept = nd->cpu_step;
+		else
+			nd->total.open = 0;
 	}
 	for (uint32_t i = 0; i < w->jobs; i++) {
 		struct w_job *j = &w->job[i];
@@ -113,6 +119,7 @@ void world_random(struct world *w, uint64_t series, uint64_t n)
 	w->fails_at = between(&s, 0, 9) ? 0 : between(&s, 1, 40);
 	w->restarts_at = between(&s, 0, 3) ? 0 : between(&s, 1, 60);
 	w->placement = between(&s, 0, 1);
+	w->own_picks = between(&s, 0, 1);
 	w->seed = world_random_next(&s);
 }
 
@@ -161,7 +168,7 @@ uint32_t world_pick(const struct world *w, uint64_t *seed, const struct ccr_amou
 			gpus -= ccr_node_gpus(&w->node[i], &left, d->total[0].type);
 		}
 	}
-	if (k < low || units > 0 || gpus > 0)
+	if (k < low || units > 0 || gpus > 0 || (d->total[0].count && k > d->total[0].count))
 		return 0;
 	units = (int64_t)ccr_demand_units(d) - (int64_t)k * base;
 	gpus = d->total[0].count;
@@ -182,7 +189,9 @@ uint32_t world_pick(const struct world *w, uint64_t *seed, const struct ccr_amou
 			ccr_demand_take(d, &w->node[order[j]], &idle[order[j]], u, NULL, &take);
 			ccr_amount_sub(&left, &take);
 			g = ccr_node_gpus(&w->node[order[j]], &left, d->total[0].type);
-			dealt[0] = (uint16_t)(g < gpus ? g : gpus);
+			/* One stays for each node that follows. */
+			g = g < gpus - (k - 1 - j) ? g : gpus - (k - 1 - j);
+			dealt[0] = (uint16_t)g;
 			gpus -= dealt[0];
 		}
 		pick[j].node = order[j];
@@ -203,8 +212,9 @@ void world_print(const struct world *w, char *out, size_t size)
 		P(" %u", w->depth[p]);
 	P("\n");
 	for (uint32_t i = 0; i < w->nodes; i++)
-		P("node %u: %d CPUs by %u, %lld MB, GPUs %d %d\n", i, w->node[i].total.cpus,
-		  w->node[i].cpu_step, (long long)w->node[i].total.mem, w->node[i].total.gpus[0],
+		P("node %u: %d CPUs by %u, %u kept a GPU, %lld MB, GPUs %d %d\n", i,
+		  w->node[i].total.cpus, w->node[i].cpu_step, w->node[i].kept,
+		  (long long)w->node[i].total.mem, w->node[i].total.gpus[0],
 		  w->node[i].total.gpus[1]);
 	for (uint32_t i = 0; i < w->jobs; i++) {
 		const struct w_job *j = &w->job[i];

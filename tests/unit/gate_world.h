@@ -34,6 +34,7 @@ struct world {
 	int64_t restarts_at; /* the plan is lost then, but for what was saved of it; 0: never */
 	uint64_t seed;	     /* of the picks */
 	bool placement;
+	bool own_picks; /* the planner deals where others' picks do not do, as in the simulator */
 };
 
 /* Makes the n-th random world of a series. */

@@ -39,7 +39,7 @@ static int go(struct ccr_plan *p, uint32_t id, const struct ccr_demand *d)
 	if (ccr_plan_may_fit(p, &j, &set, NULL) != CCR_START)
 		return -1;
 	ccr_plan_place(p, &j, &set);
-	cr_assert_eq(ccr_plan_pick(p, &j, &slot, NULL), CCR_START);
+	cr_assert_eq(ccr_plan_pick(p, &j, false, &slot, NULL), CCR_START);
 	at = (int)slot.share[0].node;
 	cr_assert(set >> at & 1, "the search and the narrowing differ");
 	cr_assert_eq(ccr_plan_start(p, &j, slot.share, slot.n, NULL), 0);
@@ -163,7 +163,7 @@ Test(placement, packs_the_waves_of_r26)
 
 			if (ends[i])
 				continue;
-			if (ccr_plan_pick(p, &j, &slot, NULL) != CCR_START) {
+			if (ccr_plan_pick(p, &j, false, &slot, NULL) != CCR_START) {
 				ccr_plan_book(p, &j, NULL, NULL);
 				continue;
 			}

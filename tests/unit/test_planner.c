@@ -50,7 +50,7 @@ static void runs(struct ccr_plan *p, uint32_t n, int cpus, int gpus, int64_t end
 static enum ccr_verdict turn(struct ccr_plan *p, const struct ccr_plan_job *j, enum ccr_book *book)
 {
 	struct ccr_slot slot;
-	enum ccr_verdict v = ccr_plan_pick(p, j, &slot, NULL);
+	enum ccr_verdict v = ccr_plan_pick(p, j, false, &slot, NULL);
 
 	if (v == CCR_START) {
 		cr_assert_eq(ccr_plan_check(p, j, slot.share, slot.n, NULL, NULL), CCR_START);
@@ -106,7 +106,7 @@ Test(planner, fills_what_no_booking_needs)
 	/* 1 of the 4 GPUs is left beside A: one filler may stay, a second must end before. */
 	cr_assert_eq(turn(p, &jf, NULL), CCR_START);
 	cr_assert_eq(turn(p, &jc, NULL), CCR_START);
-	cr_assert_eq(ccr_plan_pick(p, &jg, &slot, &why), CCR_WAIT_BOOKING);
+	cr_assert_eq(ccr_plan_pick(p, &jg, false, &slot, &why), CCR_WAIT_BOOKING);
 	cr_assert_eq(why.job, 1);
 	cr_assert_eq(why.node, 0);
 	cr_assert_eq(why.start, 180);
@@ -217,7 +217,7 @@ Test(planner, long_jobs_have_their_share)
 	runs(p, 0, 1, 2, 7000);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(turn(p, &j1, NULL), CCR_START);
-	cr_assert_eq(ccr_plan_pick(p, &j2, &slot, NULL), CCR_WAIT_LONG);
+	cr_assert_eq(ccr_plan_pick(p, &j2, false, &slot, NULL), CCR_WAIT_LONG);
 	cr_assert_eq(turn(p, &j3, NULL), CCR_START);
 	ccr_plan_free(p);
 }
@@ -266,14 +266,14 @@ Test(planner, a_job_that_was_tried_elsewhere_closes_its_strict_partition_too)
 	runs(p, 0, 2, 0, 100);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	ccr_plan_blocked(p, &top); /* one that can never run holds nobody back */
-	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_START);
+	cr_assert_eq(ccr_plan_pick(p, &low, false, &(struct ccr_slot){0}, NULL), CCR_START);
 	ccr_plan_blocked(p, &j);
-	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_WAIT_STRICT);
+	cr_assert_eq(ccr_plan_pick(p, &low, false, &(struct ccr_slot){0}, NULL), CCR_WAIT_STRICT);
 	cr_assert_eq(ccr_plan_partition(p, 0, 0, false, NULL), 0);
 	ccr_plan_begin(p, 1, true);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	ccr_plan_blocked(p, &j); /* not strict any more */
-	cr_assert_eq(ccr_plan_pick(p, &low, &(struct ccr_slot){0}, NULL), CCR_START);
+	cr_assert_eq(ccr_plan_pick(p, &low, false, &(struct ccr_slot){0}, NULL), CCR_START);
 	ccr_plan_free(p);
 }
 

@@ -52,6 +52,18 @@ static bool possible_at(const struct ccr_timeline *tl, const struct ccr_query *q
 	return false;
 }
 
+/* The first second at which nodes are enough where somebody else deals. */
+static int64_t first_sure(struct ccr_search *s, const struct ccr_timeline *tl,
+			  const struct ccr_query *q)
+{
+	uint64_t out;
+	int64_t t = 0;
+
+	while (t < 2 * HORIZON && !ccr_search_at(s, tl, q, t, &out))
+		t++;
+	return t;
+}
+
 static void random_load(struct ccr_timeline *tl, uint64_t *s)
 {
 	ccr_timeline_begin(tl, 0);
@@ -97,7 +109,7 @@ Test(search, finds_the_earliest_second, .timeout = 280)
 		for (uint32_t j = 0; j < w.jobs && j < 3; j++) {
 			const struct ccr_demand *d = &w.job[j].demand;
 			int64_t t = 0, limit = w.job[j].limit < 100 ? w.job[j].limit : 100;
-			struct ccr_query q = {d, limit, &some, NULL};
+			struct ccr_query q = {.demand = d, .limit = limit, .candidates = &some};
 			uint64_t out = 0;
 
 			some = w.job[j].candidates & ((1u << w.nodes) - 1);
@@ -127,6 +139,19 @@ Test(search, finds_the_earliest_second, .timeout = 280)
 				  "world %llu job %u: a required node is missing",
 				  (unsigned long long)n, j);
 			cr_assert_eq(ccr_search_at(s, tl, &q, 0, &out), slot.start == 0);
+			q.sure = true;
+			t = first_sure(s, tl, &q);
+			cr_assert_geq(t, slot.start < 2 * HORIZON ? slot.start : 2 * HORIZON);
+			cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 2 * HORIZON, NULL, &slot),
+				     0);
+			cr_assert_eq(slot.start < 2 * HORIZON ? slot.start : 2 * HORIZON, t,
+				     "world %llu job %u: sure at %lld, by trial %lld",
+				     (unsigned long long)n, j, (long long)slot.start, (long long)t);
+			for (uint32_t k = 0; k < slot.n; k++)
+				cr_assert(ccr_timeline_holds(tl, slot.share[k].node, slot.start,
+							     slot.start + limit, &slot.share[k].a),
+					  "world %llu job %u: a sure share is not free",
+					  (unsigned long long)n, j);
 		}
 		ccr_search_free(s);
 		ccr_timeline_free(tl);
@@ -146,7 +171,7 @@ Test(search, a_share_is_what_the_demand_says)
 				 .cpu_step = 2,
 				 .up = true}};
 	struct ccr_demand d = {.units = 5, .unit = {.cpus = 1, .gpu = {{3, 1}}}, .mem_per_cpu = 2};
-	struct ccr_query q = {&d, 60, NULL, NULL};
+	struct ccr_query q = {.demand = &d, .limit = 60};
 	struct ccr_timeline *tl;
 	struct ccr_search *s;
 	struct ccr_slot slot;
@@ -170,7 +195,7 @@ Test(search, every_node_gives_a_gpu_of_the_total)
 {
 	struct ccr_node n[2];
 	struct ccr_demand d = {.units = 3, .unit = {.cpus = 1}, .total = {{CCR_GPU_ANY, 3}}};
-	struct ccr_query q = {&d, 60, NULL, NULL};
+	struct ccr_query q = {.demand = &d, .limit = 60};
 	struct ccr_timeline *tl;
 	struct ccr_search *s;
 	struct ccr_slot slot;
