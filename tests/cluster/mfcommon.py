@@ -1,5 +1,6 @@
 """What the test_mf_*.py files share: clusters on a database whose decay cycle turns every second,
 under the stock plugin or ours, and readings of what Slurm shows of associations and QOS."""
+import atexit
 import os
 import re
 import shutil
@@ -16,22 +17,28 @@ BUILD = os.environ.get("CCR_BUILD_DIR", os.path.join(REPO, "build"))
 TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 
 
-def build_fast_cycle(lib):
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", lib, os.path.join(HERE, "fastcycle.c"),
+def build_preload(name, lib):
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", lib, os.path.join(HERE, f"{name}.c"),
                     "-ldl", "-lpthread"], check=True)
 
 
-def fast_cycle(ms=1000):
-    """Environment for slurmctld with which the decay thread waits no longer than that. The library
-    is made here unless it was before: there is no compiler in the root of another Debian."""
-    lib = os.path.join(BUILD, "fastcycle.so")
+def preload(name):
+    """The library of NAME.c. It is made here unless it was before: there is no compiler in the root
+    of another Debian."""
+    lib = os.path.join(BUILD, f"{name}.so")
     if shutil.which("cc"):
-        lib = os.path.join(tempfile.gettempdir(), f"ccr-fastcycle-{os.getpid()}.so")
+        lib = os.path.join(tempfile.gettempdir(), f"ccr-{name}-{os.getpid()}.so")
         if not os.path.exists(lib):
-            build_fast_cycle(lib)
+            build_preload(name, lib)
+            atexit.register(os.unlink, lib)
     elif not os.path.exists(lib):
-        pytest.skip("no compiler here, and nobody made fastcycle.so before")
-    return {"LD_PRELOAD": lib, "CCR_CYCLE_MS": str(ms)}
+        pytest.skip(f"no compiler here, and nobody made {name}.so before")
+    return lib
+
+
+def fast_cycle(ms=1000):
+    """Environment for slurmctld with which the decay thread waits no longer than that."""
+    return {"LD_PRELOAD": preload("fastcycle"), "CCR_CYCLE_MS": str(ms)}
 
 
 def cluster(plugin, accounts, policy=None, conf=None, nodes=None, **more):
@@ -104,4 +111,5 @@ def run_minutes(c):
 
 
 if __name__ == "__main__":
-    build_fast_cycle(os.path.join(sys.argv[1], "fastcycle.so"))  # of a build folder
+    for library in ("fastcycle", "watchload"):
+        build_preload(library, os.path.join(sys.argv[1], f"{library}.so"))  # of a build folder

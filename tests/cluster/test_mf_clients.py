@@ -10,7 +10,6 @@ import pytest
 import mfcommon
 from ccrcluster import Nodes
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 ACCOUNTS = {"phys": {"Fairshare": 60}, "exp": {"parent": "phys", "users": ["games", "man"]},
             "ml": {"Fairshare": 40, "users": ["lp"]}}
 COMMANDS = {
@@ -21,14 +20,6 @@ COMMANDS = {
     "squeue": ("squeue", "-h", "-o", "%i %Q"),
     "scontrol": ("scontrol", "show", "config"),
 }
-
-
-@pytest.fixture(scope="module")
-def watch(tmp_path_factory):
-    lib = str(tmp_path_factory.mktemp("watch") / "watchload.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", lib, os.path.join(HERE, "watchload.c"),
-                    "-ldl", "-lpthread"], check=True)
-    return lib
 
 
 @pytest.fixture(scope="module", params=["classic", "fair_tree"])
@@ -64,12 +55,13 @@ def login(cluster, tmp_path):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_nothing_starts_in_a_client(cluster, login, watch, name):
+def test_nothing_starts_in_a_client(cluster, login, name):
     c = cluster
     notes = login / "notes"
     before = tree(login)
     env = {**os.environ, **c.environment(), "SLURM_CONF": f"{login}/etc/slurm.conf",
-           "LD_PRELOAD": watch, "CCR_WATCH": str(notes), "CCR_WATCH_FOR": "priority_ccr.so"}
+           "LD_PRELOAD": mfcommon.preload("watchload"), "CCR_WATCH": str(notes),
+           "CCR_WATCH_FOR": "priority_ccr.so"}
     done = subprocess.run([*c.wrap, c.program(COMMANDS[name][0]), *COMMANDS[name][1:]], env=env, text=True,
                           cwd=login / "cwd", capture_output=True, timeout=60)
     assert done.returncode == 0 and done.stderr == "", done
