@@ -143,7 +143,11 @@ static void read_gpus(const struct ccr_cluster *c, const gres_job_state_t *g, st
 	struct ccr_demand *f = &ask->floor, *n = &ask->need;
 	bool by_task = g->ntasks_per_gres && g->ntasks_per_gres != NO_VAL16;
 
-	if (g->gres_per_node) {
+	if (g->gres_per_socket) {
+		/* On one socket at the least; more of them is for the whole node to hold. */
+		want(f->node.gpu, type, g->gres_per_socket);
+		want(n->node.gpu, type, g->gres_per_socket);
+	} else if (g->gres_per_node) {
 		uint64_t cpus = per_cpu * g->gres_per_node;
 
 		want(f->node.gpu, type, g->gres_per_node);
@@ -233,6 +237,8 @@ static void read_sharing(const job_record_t *job, struct ccr_ask *ask)
 	if (job->details->whole_node || share == 0)
 		ask->need.whole = true;
 	if ((share & ~SHARED_FORCE) > 1) {
+		/* which cores it may share with whom is the stock plugin's to say */
+		ask->need.whole = true;
 		ask->floor.node.cpus = 0;
 		ask->floor.unit.cpus = 0;
 		ask->floor.mem_per_cpu = 0;

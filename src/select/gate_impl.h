@@ -84,6 +84,8 @@ struct ccr__gate {
 	time_t unseen_at;	    /* when that was gathered, */
 	int unseen_jobs;	    /* of how many jobs, */
 	int64_t unseen_since;	    /* after which cycle */
+	uint32_t sent_away;	    /* whom the log said last to wait for that, */
+	time_t sent_at;		    /* and when */
 	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
