@@ -54,6 +54,7 @@ struct ccr__kind {
 struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
+	time_t at; /* the last of them */
 };
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
@@ -174,7 +175,10 @@ void ccr__keep_own_nodes(const job_record_t *job);
  */
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
-/* How often a job's booking was due and it did not start; 0 for most. */
+/*
+ * How often a job's booking was due and it did not start; 0 for most. It is made anew once for
+ * whole nodes, then no more for half an hour, and so on.
+ */
 uint32_t ccr__stuck(uint32_t job);
 
 /*

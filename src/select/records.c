@@ -57,6 +57,9 @@ void ccr_cluster_with_gres(const struct ccr_cluster *c, const job_record_t *job,
 		return;
 	it = list_iterator_create(job->gres_list_req);
 	while ((g = list_next(it))) {
+		const gres_job_state_t *asked = g->gres_data;
+		uint64_t least = asked && asked->gres_per_node ? asked->gres_per_node : 1;
+
 		if (g->plugin_id == c->gpu)
 			continue;
 		CCR_BITS_EACH(i, set, c->n)
@@ -64,7 +67,7 @@ void ccr_cluster_with_gres(const struct ccr_cluster *c, const job_record_t *job,
 			const node_record_t *node = node_record_table_ptr[i];
 			const gres_node_state_t *has = node ? node_gres(node, g->plugin_id) : NULL;
 
-			if (!has || !has->gres_cnt_avail)
+			if (!has || has->gres_cnt_avail < least)
 				ccr_bit_clear(set, i);
 		}
 	}

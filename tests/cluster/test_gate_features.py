@@ -426,6 +426,19 @@ def test_a_booking_that_is_due_and_does_not_start_is_given_up():
         c.wait_state(job, "COMPLETED")
 
 
+@pytest.mark.slow
+def test_a_job_that_got_no_booking_is_booked_again():
+    """Contiguous nodes, and the one in the middle is drained: each booking is due at once and never
+    starts. Two are given up; half an hour later there is one again, as it could be passed for ever."""
+    with gate_cluster(nodes=3, cpus=4, clock="@2026-01-05 12:00:00 x40") as c:
+        c.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=test")
+        job = c.sbatch("sleep 1", nodes=2, contiguous=True, time=10)
+        gone = rf"JobId={job} was to start .* ago and did not: it gets "
+        c.wait_for(lambda: c.log_grep(gone + "no booking"), 60, what="the end of two bookings")
+        assert len(c.log_grep(gone)) == 2
+        c.wait_for(lambda: len(c.log_grep(gone + "no booking")) == 2, 150, what="one more")
+
+
 def test_nodes_without_what_a_job_asks_for_are_not_held_for_it():
     """Such jobs are booked as whole nodes; one that has none of it would be held for ever."""
     with gate_cluster(nodes=[Nodes(count=1, cpus=8, gpus="a100:2"),
