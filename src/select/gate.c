@@ -362,9 +362,13 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	enum ccr_verdict v;
 	int rc;
 
-	if (job->resv_name || job->resv_ptr || may_preempt(t) || job->het_job_id)
+	if (job->resv_name || job->resv_ptr || may_preempt(t))
 		return ccr_inner_test(t);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	if (job->het_job_id) {
+		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
+		return ccr__het_will_run(t, required(job));
+	}
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	pj = plan_job(job, partition, &ask);
 	less_late(&pj);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "core/smaller.h"
+#include "core/together.h"
 #include "select/gate.h"
 #include "select/inner.h"
 #include "select/sets.h"
@@ -55,6 +56,15 @@ struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
 	time_t at; /* the last of them */
+};
+
+/* What sched/backfill asked of a component of a hetjob; see het.c. */
+struct ccr__part_of_het {
+	uint32_t job; /* 0: the row is free */
+	time_t at;
+	struct ccr_ask ask;
+	uint32_t nodes; /* of the cluster then */
+	uint64_t *set, *required;
 };
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
@@ -109,6 +119,8 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	struct ccr__part_of_het *het;
+	uint32_t hets;
 	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
 	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
 	uint32_t filled;      /* fillers of this cycle */
@@ -180,6 +192,13 @@ bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
  * whole nodes, then no more for half an hour, and so on.
  */
 uint32_t ccr__stuck(uint32_t job);
+
+/*
+ * sched/backfill asks when a component could start (G.candidates are its nodes): the answer is when
+ * all components can, and the nodes that are booked for this one.
+ */
+int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required);
+void ccr__het_free(void);
 
 /*
  * START: the stock plugin has picked nodes for the job (narrow: of those that placement prefers, if

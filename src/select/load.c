@@ -82,6 +82,7 @@ static void free_room(void)
 	free(G.masked);
 	free(G.kind_set);
 	free(G.pick);
+	ccr__het_free();
 	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
 	    NULL;
 	G.kinds = 0;

@@ -162,6 +162,36 @@ def test_hetjobs_start(cluster):
                      what="the hetjob")
 
 
+def test_a_hetjob_is_booked_and_not_passed_for_ever(cluster):
+    """All its components at one time, on nodes of their own; a stream of short jobs keeps clear."""
+    for node, minutes in (("n1", 5), ("n2", 10), ("n3", 10)):
+        fill(cluster, minutes=minutes, nodes=(node,), gres="gpu:1")
+    out = cluster.run("sbatch", "--parsable", f"--output={cluster.root}/out/het.out",
+                      "--gres=gpu:2", "-t5", ":", "--gres=gpu:2", "-t5",
+                      input="#!/bin/sh\nsleep 2\n").stdout
+    first = int(out.split(";")[0])
+    parts = (first, first + 1)
+    for job in parts:
+        wait_booked(cluster, job)
+    starts = [start_at(cluster, job) for job in parts]
+    assert abs(starts[0] - starts[1]) <= 1 and 9 * 60 < start_time(cluster, first) <= 601
+    nodes = {booked_nodes(cluster, job) for job in parts}
+    assert len(nodes) == 2
+    # Three GPUs are idle: for who ends before, or where it is not booked.
+    long, short = (cluster.sbatch("sleep 9999", gres="gpu:1", time=t, nodelist=min(nodes))
+                   for t in (60, 4))
+    cluster.wait_state(short)
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=60,
+                                      nodelist=({"n1", "n2", "n3"} - nodes).pop()))
+    assert cluster.states(long, *parts) == ["PENDING"] * 3
+    running = cluster.run("squeue", "-h", "-t", "R", "-o", "%i %N").stdout.split()
+    cluster.run("scancel", *[job for job, node in zip(running[::2], running[1::2])
+                             if node in nodes])
+    cluster.wait_for(lambda: set(cluster.states(*parts)) <= {"RUNNING", "COMPLETED"}, 60,
+                     what="the hetjob")
+    cluster.wait_state(long, timeout=60)
+
+
 def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
     first = fill(cluster, minutes=5, nodes=("n1",))
     fill(cluster, minutes=30, nodes=("n2", "n3"))
