@@ -3,13 +3,14 @@
  *
  * The product's own core computes it: the number is what squeue would show for such a job.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sccr/common.h"
 #include "sccr/options.h"
+#include "sccr/outputs.h"
 #include "sccr/sccr.h"
 #include "sccr/score_inputs.h"
 #include "sccr/score_plot.h"
@@ -111,7 +112,8 @@ static void print_one(const struct run *r, const struct result *row)
 		if (!strcmp(expr, "0") && row->score.points[i] == 0)
 			continue;
 		printf("%-10s %14.7g x %10.10g = %14.10g  %s%s\n", sccr_column_title(i),
-		       row->factor[i], r->rule.weight[i], row->score.points[i], expr,
+		       row->factor[i], r->rule.weight[i], row->score.points[i],
+		       sccr_safe(expr).text,
 		       i == CCR_COL_SITE && r->rule.base ? ", and the base" : "");
 	}
 	if (r->in.nice != 0)
@@ -164,7 +166,7 @@ static void print_json(const struct run *r)
 }
 
 /* One line for each value of the second variable; a line is consecutive rows, transposed. */
-static int plot(const struct run *r, const char *path, struct ccr_error *err)
+static int plot(const struct run *r, struct sccr_output *picture, struct ccr_error *err)
 {
 	int first = r->in.order[0];
 	size_t nx = (size_t)r->in.var[first].n, lines = r->rows / nx;
@@ -176,8 +178,8 @@ static int plot(const struct run *r, const char *path, struct ccr_error *err)
 
 	if (!line || !xy || !label)
 		rc = ccr_error_nomem(err);
-	else if (!(out = fopen(path, "w")))
-		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	else if (!(out = sccr_output_begin(picture, err)))
+		rc = CCR_EIO;
 	for (size_t l = 0; !rc && l < lines; l++) {
 		size_t used = 0;
 
@@ -204,8 +206,8 @@ static int plot(const struct run *r, const char *path, struct ccr_error *err)
 			 ccr_var_info(first)->unit);
 		score_plot(out, r->config->name, axis, "priority", line, lines);
 	}
-	if (out && fclose(out) && !rc)
-		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	if (!rc)
+		rc = sccr_output_end(picture, err);
 	free(line);
 	free(xy);
 	free(label);
@@ -243,37 +245,63 @@ static void clear(struct run *r)
 	free(r->row);
 }
 
+/* 0, or the exit status, which is said why. */
+static int open_picture(struct sccr_output *picture, const char *policy, const char *conf,
+			struct ccr_error *err)
+{
+	const struct sccr_kept kept[] = {{"the policy", access(policy, F_OK) ? NULL : policy, -1},
+					 {"the slurm.conf", conf, -1},
+					 {"standard output, where the score goes", NULL, 1}};
+	int rc = sccr_outputs_open(picture, 1, kept, sizeof(kept) / sizeof(kept[0]), err);
+
+	if (rc == CCR_EINVAL)
+		return sccr_wrong_use("score", "%s", err->text);
+	if (rc)
+		sccr_say("score", "%s", err->text);
+	return rc ? SCCR_BAD : SCCR_OK;
+}
+
 int sccr_score(int argc, char **argv)
 {
-	const char *policy = "ccr", *conf = NULL, *weights = NULL, *picture = NULL;
+	const char *policy = "ccr", *conf = NULL, *weights = NULL;
+	struct sccr_output picture = {.option = "--plot"};
 	bool json = false;
 	const struct sccr_option options[] = {
 	    {"policy", 'p', &policy, NULL},   {"slurm-conf", 's', &conf, NULL},
-	    {"weights", 'w', &weights, NULL}, {"plot", 0, &picture, NULL},
+	    {"weights", 'w', &weights, NULL}, {"plot", 0, &picture.path, NULL},
 	    {"json", 0, NULL, &json},	      {0}};
 	struct run r = {0};
 	struct ccr_error err;
-	int rc = sccr_options(argc, argv, options, help);
+	int rc = sccr_options(argc, argv, options, help), status;
 
 	if (rc != SCCR_GO_ON)
 		return rc;
 	if (optind == argc)
 		return sccr_wrong_use("score", "give at least one NAME=VALUE");
-	rc = make(&r, policy, sccr_find_conf(conf), weights, argv + optind, argc - optind, &err);
-	if (!rc && picture && !r.in.n_several)
+	conf = sccr_find_conf(conf);
+	rc = make(&r, policy, conf, weights, argv + optind, argc - optind, &err);
+	if (!rc && picture.path && !r.in.n_several)
 		rc = ccr_error_set(&err, CCR_EINVAL, 0,
 				   "--plot: expected a variable with several values");
-	if (!rc && picture)
-		rc = plot(&r, picture, &err);
+	if (!rc && picture.path) {
+		status = open_picture(&picture, policy, conf, &err);
+		if (!status)
+			rc = plot(&r, &picture, &err);
+		sccr_outputs_close(&picture, 1);
+		if (status) {
+			clear(&r);
+			return status;
+		}
+	}
 	if (rc) {
-		fprintf(stderr, "sccr score: %s\n", err.text);
+		sccr_say("score", "%s", err.text);
 		clear(&r);
 		return SCCR_BAD;
 	}
 	if (!r.weights.known)
-		fputs("sccr score: no slurm.conf and no --weights: each weight counts 1\n", stderr);
+		sccr_say("score", "no slurm.conf and no --weights: each weight counts 1");
 	if (r.faults)
-		fputs("sccr score: a column had no finite value and counts 0 there\n", stderr);
+		sccr_say("score", "a column had no finite value and counts 0 there");
 	if (json)
 		print_json(&r);
 	else if (r.rows == 1)

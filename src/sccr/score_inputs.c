@@ -178,6 +178,8 @@ static int take_group(struct score_inputs *in, const struct ccr_config *config, 
 {
 	enum ccr_group_by by = CCR_GROUP_BY_NONE;
 
+	if (in->group)
+		return bad(err, "group", name, "it once");
 	in->group = ccr_groups_climb(&config->groups, name, &name, 1, &by, NULL);
 	if (!in->group || by == CCR_GROUP_BY_DEFAULT)
 		return bad(err, "group", name, "a group, account or user of the policy");
@@ -187,14 +189,25 @@ static int take_group(struct score_inputs *in, const struct ccr_config *config, 
 static int take_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
 		     struct ccr_error *err)
 {
+	if (in->var[CCR_VAR_FINANCIAL].n)
+		return bad(err, "tier", name, "it once, and no financial beside it");
 	for (size_t i = 0; i < config->groups.n_tiers; i++) {
 		if (!strcmp(config->groups.tiers[i].name, name)) {
-			in->var[CCR_VAR_FINANCIAL].n = 0;
 			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
 				   err);
 		}
 	}
 	return bad(err, "tier", name, "a tier of the policy");
+}
+
+static int take_nice(struct score_inputs *in, const char *text, struct ccr_error *err)
+{
+	if (in->has_nice)
+		return bad(err, "nice", text, "it once");
+	in->has_nice = true;
+	return sim_text_double(text, &in->nice) && fabs(in->nice) <= NICE_MOST
+		   ? CCR_OK
+		   : bad(err, "nice", text, "a number from -2147483645 to 2147483645");
 }
 
 static int unknown(const char *name, struct ccr_error *err)
@@ -228,11 +241,11 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 	else if (!strcmp(name, "tier"))
 		rc = take_tier(in, config, list, err);
 	else if (!strcmp(name, "nice"))
-		rc = sim_text_double(list, &in->nice) && fabs(in->nice) <= NICE_MOST
-			 ? CCR_OK
-			 : bad(err, name, list, "a number from -2147483645 to 2147483645");
+		rc = take_nice(in, list, err);
 	else if (var < 0)
 		rc = unknown(name, err);
+	else if (var == CCR_VAR_TARGET && in->var[var].n)
+		rc = bad(err, name, list, "it once");
 	else if (var == CCR_VAR_TARGET && !ccr_target_parse(list, &in->target) &&
 		 in->target.kind != CCR_TARGET_BOTH)
 		rc = allowed(var, in->target.percent, &words)

@@ -249,14 +249,14 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 	if (next_home(w, l->partition, &k) == UINT32_MAX ? !settle(w, j, home, &why)
 							 : !find_home(w, l, j, &why)) {
 		snprintf(m->text, sizeof(m->text),
-			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
-			 l->id, why, (unsigned long long)l->want.cpus,
-			 (unsigned long long)l->want.gpus, (unsigned long long)l->want.mem);
+			 "%s%s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
+			 l->id[0] ? "job " : "the job", l->id, why,
+			 (unsigned long long)l->want.cpus, (unsigned long long)l->want.gpus,
+			 (unsigned long long)l->want.mem);
 		return SIM_LINE_BAD;
 	}
 	if (strchr(l->partition, ','))
 		j->list = name_of(w->lists, l->partition);
-	w->counts.cut += l->runtime > j->limit;
 	j->submit = l->submit;
 	j->recorded_wait = l->recorded_wait;
 	j->after = l->after;
@@ -348,6 +348,27 @@ static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 	return CCR_OK;
 }
 
+static void count(struct sim_workload *w, const struct sim_job *j)
+{
+	struct sim_workload_counts *c = &w->counts;
+	bool longer = j->asked_runtime > j->limit;
+
+	if (!c->jobs || j->submit < c->first_submit)
+		c->first_submit = j->submit;
+	if (!c->jobs || j->submit > c->last_submit)
+		c->last_submit = j->submit;
+	c->jobs++;
+	/* in its home, which allows it if any of its partitions does */
+	if (!short_enough(w, j, j->home)) {
+		c->over_max++;
+		c->over_max_cut += longer;
+	} else {
+		c->cut += longer;
+	}
+	if (j->recorded_wait < 0 && !c->no_start++)
+		snprintf(w->first_no_start, sizeof(w->first_no_start), "%s", j->id);
+}
+
 int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		       struct ccr_error *err)
 {
@@ -364,14 +385,8 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 	while (!rc && !end) {
 		switch (read_job(w, &j, &m, &end)) {
 		case SIM_LINE_JOB:
-			if (!c->jobs)
-				c->first_submit = c->last_submit = j.submit;
-			in_order &= j.submit >= c->last_submit;
-			if (j.submit < c->first_submit)
-				c->first_submit = j.submit;
-			if (j.submit > c->last_submit)
-				c->last_submit = j.submit;
-			c->jobs++;
+			in_order &= !c->jobs || j.submit >= c->last_submit;
+			count(w, &j);
 			break;
 		case SIM_LINE_SKIP:
 			c->skipped++;
@@ -414,11 +429,7 @@ int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_er
 		return 1;
 	}
 	while (!end) {
-		uint64_t cut = w->counts.cut;
-		enum sim_line_kind kind = read_job(w, job, &m, &end);
-
-		w->counts.cut = cut; /* counted once, by the check */
-		if (kind == SIM_LINE_JOB)
+		if (read_job(w, job, &m, &end) == SIM_LINE_JOB)
 			return 1;
 	}
 	if (ferror(w->file)) {

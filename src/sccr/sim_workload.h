@@ -36,7 +36,7 @@ struct sim_line {
 enum sim_line_kind {
 	SIM_LINE_JOB,
 	SIM_LINE_NONE, /* blank, comment, header, a job step */
-	SIM_LINE_SKIP, /* a job that never ran or has not ended: counted, not an error */
+	SIM_LINE_SKIP, /* a job that never ran here or has not ended: counted, not an error */
 	SIM_LINE_BAD,  /* the message says what is wrong */
 };
 
@@ -48,7 +48,10 @@ struct sim_message {
 /* Sums of a whole pass over the file. */
 struct sim_workload_counts {
 	uint64_t lines, jobs, bad, skipped;
-	uint64_t cut; /* jobs that ran longer than their limit: ended at it */
+	uint64_t cut;	   /* jobs that ran longer than their limit: ended at it */
+	uint64_t over_max; /* jobs whose limit is above their partition's MaxTime: cut to that */
+	uint64_t over_max_cut; /* those of over_max that ran longer than MaxTime */
+	uint64_t no_start;     /* jobs of which it is not said when they started */
 	sim_time first_submit, last_submit;
 };
 
@@ -60,6 +63,7 @@ struct sim_workload {
 	struct sim_names *users, *accounts, *qos, *partitions;
 	struct sim_names *lists; /* of partitions, where a job names several */
 	struct sim_workload_counts counts;
+	char first_no_start[40];      /* id of the first job of counts.no_start */
 	bool no_kill;		      /* jobs run on past their limit */
 	bool keep_memory;	      /* the cluster's nodes have memory to give */
 	int64_t unix_zero;	      /* seconds since 1970 at time 0; SWF's header, else 0 */

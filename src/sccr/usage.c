@@ -152,9 +152,9 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 		    r->column ? worth : "null", g->financial, off ? "true" : "false");
 		return;
 	}
-	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", g->name, target, usage, points,
-	       off ? '*' : ' ', worth, g->financial, g->tier ? g->tier : "-",
-	       words(g, usage, buf, sizeof(buf)));
+	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", sccr_safe(g->name).text, target,
+	       usage, points, off ? '*' : ' ', worth, g->financial,
+	       sccr_safe(g->tier ? g->tier : "-").text, words(g, usage, buf, sizeof(buf)));
 }
 
 static void print_users(const struct report *r)
@@ -167,7 +167,7 @@ static void print_users(const struct report *r)
 	}
 	printf("\n%-20s %8s %14s %14s\n", "USER", "USAGE", "BILLED_HOURS", "CPU_HOURS");
 	while ((t = ccr_ledger_next_total(r->ledger, CCR_BY_USER, t)))
-		printf("%-20s %8.2f %14.2f %14.2f\n", t->name,
+		printf("%-20s %8.2f %14.2f %14.2f\n", sccr_safe(t->name).text,
 		       ccr_ledger_percent(r->ledger, CCR_BY_USER, t->name, NULL, CCR_BILLED),
 		       t->usage.s[CCR_BILLED] / 3600, t->usage.s[CCR_SLOT] / 3600);
 }
@@ -216,7 +216,7 @@ static void print_model(const struct report *r)
 	when = (time_t)ccr_ledger_time(r->ledger);
 	if (localtime_r(&when, &tm))
 		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm);
-	printf("usage from %s as of %s, ", r->source, at);
+	printf("usage from %s as of %s, ", sccr_safe(r->source).text, at);
 	switch (m->kind) {
 	case CCR_USAGE_HALFLIFE:
 		printf("halved every %.4g days\n\n", m->half_life_s / 86400);
@@ -348,12 +348,12 @@ int sccr_usage(int argc, char **argv)
 	if (optind != argc)
 		return sccr_wrong_use("usage", "give one ledger at the most");
 	if (ledger && access(ledger, R_OK)) {
-		fprintf(stderr, "sccr usage: %s: %s\n", ledger, strerror(errno));
+		sccr_say("usage", "%s: %s", ledger, strerror(errno));
 		return SCCR_BAD;
 	}
 	rc = usage(&r, policy, ledger, sccr_find_conf(conf), &err);
 	if (rc)
-		fprintf(stderr, "sccr usage: %s\n", err.text);
+		sccr_say("usage", "%s", err.text);
 	ccr_policy_free(r.column);
 	ccr_ledger_free(r.ledger);
 	live_usage_free(&r.assoc);
