@@ -29,10 +29,16 @@ static int open_kept(const char *path, bool *made)
 	return fd;
 }
 
+static bool is_stdout(const struct sccr_output *o)
+{
+	return !strcmp(o->path, "-");
+}
+
 static int open_one(struct sccr_output *o, struct ccr_error *err)
 {
-	bool made;
-	int fd = open_kept(o->path, &made);
+	bool made = false;
+	int fd =
+	    is_stdout(o) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open_kept(o->path, &made);
 
 	if (fd < 0)
 		return io_error(o, err);
@@ -64,12 +70,13 @@ static int check_one(const struct sccr_output *out, size_t at, const struct sccr
 			 : kept[i].fd >= 0 ? fstat(kept[i].fd, &other)
 					   : -1;
 
-		if (!rc && same(&st, &other))
+		if (!rc && (same(&st, &other) || (is_stdout(o) && kept[i].fd == STDOUT_FILENO)))
 			return ccr_error_set(err, CCR_EINVAL, 0, "%s: \"%.600s\" is %s", o->option,
 					     o->path, kept[i].what);
 	}
 	for (size_t i = 0; i < at; i++)
-		if (out[i].path && !fstat(fileno(out[i].file), &other) && same(&st, &other))
+		if (out[i].path && !fstat(fileno(out[i].file), &other) &&
+		    (same(&st, &other) || (is_stdout(o) && is_stdout(&out[i]))))
 			return ccr_error_set(err, CCR_EINVAL, 0, "%s: \"%.600s\" is the file of %s",
 					     o->option, o->path, out[i].option);
 	return CCR_OK;
@@ -94,6 +101,8 @@ FILE *sccr_output_begin(struct sccr_output *o, struct ccr_error *err)
 {
 	struct stat st;
 
+	if (is_stdout(o)) /* what was written there before stays there */
+		return o->file;
 	if (fstat(fileno(o->file), &st) || (S_ISREG(st.st_mode) && ftruncate(fileno(o->file), 0))) {
 		io_error(o, err);
 		return NULL;

@@ -15,7 +15,7 @@
 
 struct sccr_output {
 	const char *option; /* as it is said in messages: "--jobs" */
-	const char *path;   /* NULL: not asked for */
+	const char *path;   /* NULL: not asked for; "-": standard output */
 	/* private */
 	FILE *file;
 	char *made; /* its path, where it was not there before */
@@ -32,7 +32,7 @@ struct sccr_kept {
 /*
  * Opens all outputs, which the caller gives back with sccr_outputs_close() whatever comes of it.
  * CCR_EINVAL: two are the same file, or one is among `kept`; /dev/null and terminals may be several
- * at once. CCR_EIO: one cannot be written.
+ * at once, but not by the name "-". CCR_EIO: one cannot be written.
  */
 int sccr_outputs_open(struct sccr_output *out, size_t n, const struct sccr_kept *kept,
 		      size_t n_kept, struct ccr_error *err);

@@ -57,15 +57,18 @@ static int get_cluster(struct run *r, struct ccr_error *err)
 {
 	const struct sim_options *o = &r->o;
 	const struct sim_workload *w = &r->workload;
+	int64_t nodes = w->max_nodes > 0 ? w->max_nodes : w->max_procs;
+	int64_t procs = w->max_procs > 0 ? w->max_procs : nodes;
 
 	if (o->cluster)
 		return sim_cluster_load(&r->cluster, o->cluster, err);
 	if (o->nodes)
 		return sim_cluster_plain(&r->cluster, (uint32_t)o->nodes, (uint32_t)o->cpus,
 					 (uint32_t)o->gpus, o->mem, err);
-	if (w->max_nodes > 0 && w->max_nodes <= 100000 && w->max_procs >= w->max_nodes)
-		return sim_cluster_plain(&r->cluster, (uint32_t)w->max_nodes,
-					 (uint32_t)(w->max_procs / w->max_nodes), 0, 0, err);
+	/* a machine of which only one number is known has nodes of one processor */
+	if (nodes > 0 && nodes <= 100000 && procs >= nodes && procs / nodes <= 65535)
+		return sim_cluster_plain(&r->cluster, (uint32_t)nodes, (uint32_t)(procs / nodes), 0,
+					 0, err);
 	r->wrong_use = true;
 	return ccr_error_set(err, CCR_EINVAL, 0,
 			     "no cluster is given: --cluster FILE or --nodes N --cpus N");
@@ -263,8 +266,11 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 	struct sim_html h = {.title = o->title ? o->title
 				      : slash  ? slash + 1
 					       : r->workload.path,
-			     .policy = r->policy && t->ordered ? sim_policy_words(r->policy)
-							       : "in order of submission",
+			     .policy = !strcmp(t->sched.name, "recorded")
+					   ? "starts of the log, on no particular node: nodes "
+					     "stay empty"
+				       : r->policy && t->ordered ? sim_policy_words(r->policy)
+								 : "in order of submission",
 			     .depth = t->core	     ? sim_core_depth(&t->sched)
 				      : o->has_depth ? (int)o->depth
 						     : -1};
@@ -331,6 +337,12 @@ static int read_workload(struct run *r, struct ccr_error *err)
 		return rc;
 	r->workload.cluster = &r->cluster;
 	r->workload.no_kill = o->no_kill;
+	/* without them nothing could be held against it: they are in no scheduler's figures */
+	r->workload.need_start = sim_options_has(o, "recorded");
+	if (r->workload.need_start && !sim_workload_has_starts(&r->workload))
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "%s: scheduler recorded: no column says when jobs started",
+				     r->workload.path);
 	rc = sim_workload_check(&r->workload, complain, r, err);
 	if (rc)
 		return rc;
@@ -338,12 +350,6 @@ static int read_workload(struct run *r, struct ccr_error *err)
 	if (o->strict && c->bad)
 		return ccr_error_set(err, CCR_EINVAL, 0, "%s: refused for its bad lines (--strict)",
 				     r->workload.path);
-	if (sim_options_has(o, "recorded") && c->no_start)
-		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "scheduler recorded: the workload does not say when job %s "
-				     "started%s",
-				     r->workload.first_no_start,
-				     c->no_start > 1 ? ", nor when others did" : "");
 	return CCR_OK;
 }
 

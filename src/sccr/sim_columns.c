@@ -213,6 +213,11 @@ void sim_columns_free(struct sim_columns *c)
 	free(c);
 }
 
+bool sim_columns_have_starts(const struct sim_columns *c)
+{
+	return c->at[COL_WAIT] >= 0 || c->at[COL_START] >= 0;
+}
+
 /* The field of a column, or "" where the file has no such column. */
 static const char *get(const struct sim_columns *c, enum column column)
 {

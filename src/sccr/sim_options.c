@@ -90,6 +90,14 @@ static int format(const char *text, enum sim_format *out)
 	return text ? bad("format", text, "swf, csv or sacct") : SCCR_GO_ON;
 }
 
+bool sim_options_has(const struct sim_options *o, const char *scheduler)
+{
+	for (int i = 0; i < o->schedulers; i++)
+		if (!strcmp(o->scheduler[i], scheduler))
+			return true;
+	return false;
+}
+
 static int schedulers(struct sim_options *o, const char *text)
 {
 	char *save = NULL;
@@ -101,8 +109,8 @@ static int schedulers(struct sim_options *o, const char *text)
 		if (strcmp(name, "ccr") != 0 && !sim_model_known(name))
 			return bad("scheduler", name,
 				   "ccr, fcfs, easy, conservative, whole-node or recorded");
-		if (o->schedulers == SIM_SCHEDULERS_MAX)
-			return bad("scheduler", text, "a shorter list");
+		if (sim_options_has(o, name))
+			return bad("scheduler", name, "it once");
 		o->scheduler[o->schedulers++] = name;
 	}
 	return o->schedulers ? SCCR_GO_ON : bad("scheduler", text, "at least one");
@@ -150,14 +158,6 @@ static int together(const struct sim_options *o, const struct given *g)
 	if (o->title && !o->html)
 		return sccr_wrong_use(COMMAND, "--title is the heading of --html's page");
 	return SCCR_GO_ON;
-}
-
-bool sim_options_has(const struct sim_options *o, const char *scheduler)
-{
-	for (int i = 0; i < o->schedulers; i++)
-		if (!strcmp(o->scheduler[i], scheduler))
-			return true;
-	return false;
 }
 
 /* fcfs and recorded have an order of their own, and make no bookings. */
@@ -226,6 +226,8 @@ int sim_options_read(struct sim_options *o, int argc, char **argv)
 	if (optind + 1 != argc)
 		return sccr_wrong_use(COMMAND, "more than one workload is given");
 	o->workload = argv[optind];
+	if (o->out && !strcmp(o->out, "-"))
+		o->out = NULL;
 	rc = values(o, &g);
 	if (rc == SCCR_GO_ON)
 		rc = together(o, &g);

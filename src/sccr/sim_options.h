@@ -6,13 +6,13 @@
 
 #include "sccr/sim_workload.h"
 
-#define SIM_SCHEDULERS_MAX 64
+#define SIM_SCHEDULERS 6 /* that there are, and each counts once */
 
 struct sim_options {
 	const char *workload, *cluster, *policy, *out, *jobs, *html, *title; /* NULL: not given */
 	enum sim_format format;
 	char names[512]; /* of the schedulers, cut where they part */
-	const char *scheduler[SIM_SCHEDULERS_MAX];
+	const char *scheduler[SIM_SCHEDULERS];
 	int schedulers; /* at least 1, all of them known */
 	uint64_t nodes, cpus, gpus, depth, max_test;
 	uint32_t mem;

@@ -240,6 +240,12 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 		}
 		l->want.gpu_type = (int32_t)t;
 	}
+	if (w->need_start && l->recorded_wait < 0) {
+		snprintf(m->text, sizeof(m->text),
+			 "%s%s: no start at or after its submission is recorded",
+			 l->id[0] ? "job " : "the job", l->id);
+		return SIM_LINE_BAD;
+	}
 	if (!w->keep_memory)
 		l->want.mem = 0;
 	j->want = l->want;
@@ -299,6 +305,11 @@ static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, st
 		kind = sim_columns_line(w->columns, w->buf, &l, m);
 	}
 	return kind == SIM_LINE_JOB ? to_job(w, &l, j, m) : kind;
+}
+
+bool sim_workload_has_starts(const struct sim_workload *w)
+{
+	return !w->columns || sim_columns_have_starts(w->columns);
 }
 
 int sim_workload_rewind(struct sim_workload *w, struct ccr_error *err)
@@ -365,8 +376,6 @@ static void count(struct sim_workload *w, const struct sim_job *j)
 	} else {
 		c->cut += longer;
 	}
-	if (j->recorded_wait < 0 && !c->no_start++)
-		snprintf(w->first_no_start, sizeof(w->first_no_start), "%s", j->id);
 }
 
 int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,

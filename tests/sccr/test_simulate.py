@@ -55,9 +55,9 @@ def test_help_version_and_wrong_use(sccr, tmp_path):
 @pytest.mark.parametrize("option, value, expected", [
     ("-N", "0", "--nodes"), ("--cpus", "0", "--cpus"), ("--gpus", "65", "--gpus"), ("--mem", "much", "--mem"),
     ("-d", "-1", "--depth"), ("--cycle", "-1", "--cycle"), ("--period", "now", "--period"), ("--max-test", "0", "--max-test"),
-    ("-f", "xml", "--format"), ("-s", "ccr,none", "--scheduler"), ("-s", "x," * 300, "--scheduler")])
+    ("-f", "xml", "--format"), ("-s", "ccr,none", "--scheduler"), ("-s", "x," * 300, "--scheduler"), ("-s", "easy,easy", "--scheduler")])
 def test_a_value_that_is_not_understood_is_of_an_option(sccr, option, value, expected):
-    found = "none" if "none" in value else value[:1] if "," in value else value
+    found = {"ccr,none": "none", "easy,easy": "easy"}.get(value, value[:1] if "," in value else value)
     r = sccr("simulate", "-N", "1", option, value, "WORK")
     assert r.returncode == 2 and re.match(rf'sccr simulate: {expected}: found "{found}.*", expected \w', r.stderr), r.stderr
 
@@ -126,6 +126,30 @@ def test_no_two_outputs_are_one_file(sccr, desk, one, other):
                            stderr=subprocess.PIPE, text=True, check=False)
     assert r.returncode == 2 and "is standard output" in r.stderr
     assert snapshot(desk) == before
+
+
+def test_a_dash_is_standard_output(sccr, desk):
+    before = snapshot(desk)
+    plain = sccr("simulate", "-c", "c.conf", "work.csv", cwd=desk)
+    assert sccr("simulate", "-c", "c.conf", "-o", "-", "work.csv", cwd=desk).stdout == plain.stdout
+    for options in (["--jobs", "-"], ["--html", "-"], ["-o", "/dev/null", "--jobs", "-", "--html", "-"]):
+        r = sccr("simulate", "-c", "c.conf", *options, "work.csv", cwd=desk)
+        assert r.returncode == 2 and r.stdout == "", options
+    assert snapshot(desk) == before
+    r = sccr("simulate", "-c", "c.conf", "-o", "figures", "--jobs", "-", "work.csv", cwd=desk)
+    assert r.stdout.startswith("scheduler,") and (desk / "figures").read_text() == plain.stdout
+    with open(desk / "kept", "a+") as out:  # appended, as the shell's >> does
+        out.write("line\n")
+        out.flush()
+        assert subprocess.run([sccr.path, "simulate", "-c", "c.conf", "-o", "figures", "--jobs", "-", "work.csv"], cwd=desk,
+                              stdout=out, check=False).returncode == 0
+    assert (desk / "kept").read_text() == "line\n" + r.stdout
+    here, there = os.openpty()  # a terminal would show both, in pieces
+    p = subprocess.run([sccr.path, "simulate", "-c", "c.conf", "--jobs", "-", "work.csv"], cwd=desk, stdout=there,
+                       stderr=subprocess.PIPE, check=False)
+    assert p.returncode == 2
+    os.close(here)
+    os.close(there)
 
 
 def test_outputs_may_be_thrown_away_together(sccr, desk):
@@ -302,10 +326,27 @@ def test_a_job_that_left_the_queue_is_left_out(sccr, tmp_path):
     assert json.loads(r.stdout)["workload"]["skipped"] == 9
 
 
-def test_recorded_is_refused_at_once_where_starts_are_not_known(sccr, tmp_path):
-    work = write(tmp_path, "submit,runtime,cpus,wait,id\n0,1,1,5,a\n1,1,1,,b\n2,1,1,,c\n")
-    r = sccr("simulate", "-N", "1", "-s", "ccr,recorded", work)
-    assert r.returncode == 1 and "does not say when job b started, nor when others did" in r.stderr and r.stdout == ""
+def test_recorded_leaves_out_what_has_no_start(sccr, tmp_path):
+    """One job without a start is a bad line, for every scheduler alike: their figures are of the same jobs."""
+    work = write(tmp_path, "submit,runtime,cpus,wait,id\n0,1,1,5,a\n1,1,1,,b\n2,1,1,4,c\n")
+    r = sccr("simulate", "-N", "1", "-s", "ccr,recorded", "--json", work)
+    assert r.returncode == 0 and "work.csv:3: job b: no start at or after its submission is recorded" in r.stderr
+    assert [run["jobs"] for run in json.loads(r.stdout)["runs"]] == [2, 2]
+    assert json.loads(sccr("simulate", "-N", "1", "--json", work).stdout)["runs"][0]["jobs"] == 3
+    assert sccr("simulate", "-N", "1", "-s", "recorded", "--strict", work).returncode == 1
+    early = SACCT.replace("|2026-01-01T00:01:05|2026-01-01T00:02:05|", "|2025-12-31T00:01:05|2026-01-01T00:02:05|")
+    r = sccr("simulate", "-N", "2", "-s", "recorded", "--json", "-", input=early)
+    assert "standard input:4: job 8: no start at or after" in r.stderr and json.loads(r.stdout)["runs"][0]["jobs"] == 1
+    r = sccr("simulate", "-N", "1", "-s", "ccr,recorded", write(tmp_path, "submit,runtime,cpus\n0,1,1\n"))
+    assert r.returncode == 1 and "no column says when jobs started" in r.stderr and r.stdout == ""
+
+
+@pytest.mark.parametrize("head, nodes, cpus", [("; MaxNodes: 3\n", 3, 3), ("; MaxProcs: 3\n", 3, 3),
+                                               ("; MaxNodes: 3\n; MaxProcs: 6\n", 3, 6)])
+def test_the_cluster_of_an_swf_header(sccr, tmp_path, head, nodes, cpus):
+    work = write(tmp_path, head + "1 0 5 10 1 -1 -1 1 20 -1 1 1 1 -1 1 1 -1 -1\n", "w.swf")
+    cluster = json.loads(sccr("simulate", "--json", work).stdout)["cluster"]
+    assert (cluster["nodes"], cluster["cpus"]) == (nodes, cpus)
 
 
 def test_a_limit_above_maxtime_is_told_as_that(sccr, tmp_path):
