@@ -4,6 +4,7 @@
  * The product's own core computes it: the number is what squeue would show for such a job.
  */
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +34,22 @@ struct run {
 	struct result *row;
 	size_t rows;
 	bool faults;
+	bool cut; /* a score or a column was cut to what Slurm can hold */
 };
+
+/* The base sits in SITE: with it, factor times weight are the points. */
+static double factor_of(const struct run *r, const struct result *row, int column)
+{
+	return row->factor[column] + (column == CCR_COL_SITE ? (double)r->rule.base : 0);
+}
+
+/* Are the points less than factor times weight, by more than their rounding? */
+static bool is_cut(const struct run *r, const struct result *row, int column)
+{
+	double all = factor_of(r, row, column) * r->rule.weight[column];
+
+	return fabs(all - row->score.points[column]) > 1 + 1e-9 * fabs(all);
+}
 
 static const char help[] =
     "usage: sccr score [OPTIONS] NAME=VALUE[,VALUE...]...\n\n"
@@ -46,7 +62,7 @@ static const char help[] =
     "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
     "  -w, --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
     "      --plot FILE        draws the priority over the first variable with several values\n"
-    "                         (a line for each value of the second) as SVG\n"
+    "                         (a line for each value of the others) as SVG\n"
     "      --json             the same as JSON\n"
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 bad policy, value or file, 2 wrong use.\n";
@@ -81,8 +97,10 @@ static int compute(struct run *r, struct ccr_error *err)
 		score_inputs_vars(&r->in, r->config, row->which, row->var);
 		ccr_policy_eval(r->policy, row->var, row->factor, faults);
 		ccr_score(&r->rule, row->factor, &extra, &row->score);
-		for (int i = 0; i < CCR_COLUMNS; i++)
+		for (int i = 0; i < CCR_COLUMNS; i++) {
 			r->faults = r->faults || faults[i];
+			r->cut = r->cut || row->score.cut || (!faults[i] && is_cut(r, row, i));
+		}
 	}
 	return CCR_OK;
 }
@@ -112,7 +130,7 @@ static void print_one(const struct run *r, const struct result *row)
 		if (!strcmp(expr, "0") && row->score.points[i] == 0)
 			continue;
 		printf("%-10s %14.7g x %10.10g = %14.10g  %s%s\n", sccr_column_title(i),
-		       row->factor[i], r->rule.weight[i], row->score.points[i],
+		       factor_of(r, row, i), r->rule.weight[i], row->score.points[i],
 		       sccr_safe(expr).text,
 		       i == CCR_COL_SITE && r->rule.base ? ", and the base" : "");
 	}
@@ -155,8 +173,8 @@ static void print_json(const struct run *r)
 		for (int c = 0; c < CCR_COLUMNS; c++) {
 			printf("%s\"%s\": {\"factor\": %.17g, \"weight\": %.17g, \"points\": "
 			       "%.17g, \"expression\": ",
-			       c ? ", " : "", ccr_column_name(c), row->factor[c], r->rule.weight[c],
-			       row->score.points[c]);
+			       c ? ", " : "", ccr_column_name(c), factor_of(r, row, c),
+			       r->rule.weight[c], row->score.points[c]);
 			sccr_json_string(stdout, ccr_policy_expr(r->policy, (enum ccr_column)c));
 			printf("}");
 		}
@@ -302,6 +320,9 @@ int sccr_score(int argc, char **argv)
 		sccr_say("score", "no slurm.conf and no --weights: each weight counts 1");
 	if (r.faults)
 		sccr_say("score", "a column had no finite value and counts 0 there");
+	if (r.cut)
+		sccr_say("score", "a score is beyond what Slurm can hold (1 to 4294967295): "
+				  "columns are cut to add up to that");
 	if (json)
 		print_json(&r);
 	else if (r.rows == 1)
