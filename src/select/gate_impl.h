@@ -54,6 +54,7 @@ struct ccr__kind {
 struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
+	time_t at; /* the last of them */
 };
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
@@ -84,6 +85,8 @@ struct ccr__gate {
 	time_t unseen_at;	    /* when that was gathered, */
 	int unseen_jobs;	    /* of how many jobs, */
 	int64_t unseen_since;	    /* after which cycle */
+	uint32_t sent_away;	    /* whom the log said last to wait for that, */
+	time_t sent_at;		    /* and when */
 	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
@@ -172,7 +175,10 @@ void ccr__keep_own_nodes(const job_record_t *job);
  */
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
-/* How often a job's booking was due and it did not start; 0 for most. */
+/*
+ * How often a job's booking was due and it did not start; 0 for most. It is made anew once for
+ * whole nodes, then no more for half an hour, and so on.
+ */
 uint32_t ccr__stuck(uint32_t job);
 
 /*
