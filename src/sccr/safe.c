@@ -68,7 +68,7 @@ static void copy(char *out, size_t size, const char *text)
 
 struct sccr_safe sccr_safe(const char *text)
 {
-	struct sccr_safe safe;
+	struct sccr_safe safe = {""};
 
 	copy(safe.text, sizeof(safe.text), text);
 	return safe;
