@@ -334,6 +334,8 @@ def test_recorded_leaves_out_what_has_no_start(sccr, tmp_path):
     assert [run["jobs"] for run in json.loads(r.stdout)["runs"]] == [2, 2]
     assert json.loads(sccr("simulate", "-N", "1", "--json", work).stdout)["runs"][0]["jobs"] == 3
     assert sccr("simulate", "-N", "1", "-s", "recorded", "--strict", work).returncode == 1
+    assert sccr("simulate", "-N", "1", "-s", "recorded", "--html", tmp_path / "page", work).returncode == 0
+    assert "on no particular node: nodes stay empty" in (tmp_path / "page").read_text()
     early = SACCT.replace("|2026-01-01T00:01:05|2026-01-01T00:02:05|", "|2025-12-31T00:01:05|2026-01-01T00:02:05|")
     r = sccr("simulate", "-N", "2", "-s", "recorded", "--json", "-", input=early)
     assert "standard input:4: job 8: no start at or after" in r.stderr and json.loads(r.stdout)["runs"][0]["jobs"] == 1
