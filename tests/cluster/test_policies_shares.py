@@ -1,6 +1,7 @@
 """The ccr policy with a database: usage is what sshare shows, targets are the file's or, where it
 names none, sacctmgr's shares in percent; an account deep in the tree is its nearest named ancestor's,
 also after sacctmgr has changed the tree."""
+import json
 import os
 import subprocess
 
@@ -22,6 +23,7 @@ POLICY = {"version": 1, "preset": "ccr",
           "policy": {"fairshare": "target", "jobsize": "usage", "assoc": "fs_delta",
                      "age": "financial"},
           "groups": {"phys": {"target": 30, "financial": 4}, "hum": {"financial": 2}}}
+SCCR = os.path.join(os.environ.get("CCR_BUILD_DIR", f"{REPO}/build"), "src/sccr/sccr")
 CONF = {"PriorityWeightAge": 1000, "PriorityWeightFairshare": 1000, "PriorityWeightAssoc": 1000,
         "PriorityWeightJobSize": 1000, "PriorityDecayHalfLife": "365-0",
         "PriorityParameters": "ccr_calc_seconds=1",
@@ -57,6 +59,13 @@ def test_targets_of_the_file_else_of_sacctmgr(cluster, jobs):
     shows(cluster, {jobs["deep"]: {"f_fairshare": 30, "f_age": 4},  # four levels below phys
                     jobs["hum"]: {"f_fairshare": 39, "f_age": 2},
                     jobs["bio"]: {"f_fairshare": 60 / 4, "f_age": 0}})
+
+
+def test_sccr_has_the_same_targets(cluster, jobs):
+    groups = {g["group"]: g for g in json.loads(
+        cluster.run(SCCR, "usage", "--json", "--policy", cluster.policy_path).stdout)["groups"]}
+    assert (groups["phys"]["target"], groups["hum"]["target"]) == (30, 39)
+    assert groups["hum"]["fs_delta"] == pytest.approx(39 - groups["hum"]["usage"])
 
 
 def test_usage_is_what_sshare_shows_at_the_groups_account(cluster, jobs):
