@@ -130,13 +130,12 @@ static void set_shares(struct live_usage *u)
 		 */
 		if (!a->depth)
 			a->share = 1;
-		else if (!strcmp(raw, "parent"))
-			a->share = share[a->depth - 1];
 		else if (level[a->depth - 1] > 0)
 			a->share = share[a->depth - 1] * strtod(raw, NULL) / level[a->depth - 1];
 		if (*a->user)
 			continue;
-		share[a->depth] = a->share;
+		/* what is its parent's is no share of its own, but what those below share */
+		share[a->depth] = strcmp(raw, "parent") ? a->share : share[a->depth - 1];
 		level[a->depth] = level_of(u, i);
 	}
 }

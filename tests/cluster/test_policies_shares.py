@@ -119,6 +119,21 @@ def test_the_file_goes_before_sacctmgr_and_a_default_group_before_shares(cluster
     c.write_policy(POLICY)
 
 
+def test_who_lives_on_the_parents_shares_stands_as_the_parent_does(cluster):
+    """sci's share for its wing; below root there is nothing to live on, and no target."""
+    for account, user, parent in (("wing", "mail", "sci"), ("loose", "news", "root")):
+        cluster.run("sacctmgr", "-i", "add", "account", account, f"parent={parent}",
+                    "fairshare=parent")
+        cluster.run("sacctmgr", "-i", "add", "user", user, f"account={account}", "fairshare=1")
+    wing, loose = (cluster.sbatch("true", user=user, account=account, partition="off")
+                   for user, account in (("mail", "wing"), ("news", "loose")))
+    sci = cluster.run("sshare", "-A", "sci", "-n", "-P", "-o", "account,normshares").stdout
+    share = float(sci.split()[0].split("|")[1])  # within its level, which is the whole
+    assert share > 0.1
+    shows(cluster, {wing: {"f_fairshare": pytest.approx(100 * share, abs=0.01)},
+                    loose: {"f_fairshare": 0, "f_assoc": 0}})
+
+
 SOURCES = {  # by slurm.conf: what sccr check has to say, and must not
     "AccountingStorageType=accounting_storage/slurmdbd\n": (
         ["usage from Slurm's associations, as sshare shows it (slurm.conf names slurmdbd)",
