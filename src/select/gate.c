@@ -106,8 +106,19 @@ static const char *word(char what)
 
 static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why)
 {
+	static uint32_t last; /* under the gate's lock, as all of this */
+	static enum ccr_verdict last_v;
+	static time_t last_at;
+	time_t now = time(NULL);
+	bool again = last == job->job_id && last_v == v && last_at == now;
+
 	G.refused = job;
 	G.refused_as = v;
+	last = job->job_id;
+	last_v = v;
+	last_at = now;
+	if (again) /* sched/backfill asks twice in a row */
+		return SLURM_ERROR;
 	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
 	    node_record_table_ptr[why->node])
 		log_flag(BACKFILL,

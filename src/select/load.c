@@ -67,6 +67,10 @@ void ccr_gate_configure(void)
 		error("select/cons_tres (slurm-ccr): bf_min_prio_reserve=4294967295 is not in "
 		      "SchedulerParameters: the main cycle stops at each partition's first "
 		      "blocked job, and only that one is booked");
+	if (!G.on && xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
+		info("select/cons_tres (slurm-ccr): warning: the policy switches the gate off and "
+		     "bf_min_prio_reserve keeps sched/backfill from reserving: nothing is booked "
+		     "at all");
 	if (G.plan && ccr_plan_set_options(G.plan, &G.opt, &err))
 		ccr__gate_aside(err.text);
 	pthread_mutex_unlock(&G.lock);

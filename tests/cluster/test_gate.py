@@ -168,6 +168,7 @@ def test_the_policy_file_switches_it_off_and_on(cluster):
         cluster.wait_for(lambda: cluster.job(a)["Reason"] == "Resources", what="stock's word")
         time.sleep(4)
         assert (cluster.job(a)["Reason"], cluster.job(a)["StartTime"]) == ("Resources", "Unknown")
+        assert cluster.log_grep("warning: the policy switches the gate off and bf_min_prio_reserve")
     finally:
         cluster.write_policy(POLICY)
         cluster.reconfigure()
