@@ -116,3 +116,22 @@ def test_r35_beyond_the_depth_nothing_is_planned(cluster):
     finally:
         cluster.write_policy(POLICY)
         cluster.reconfigure()
+
+
+def test_r21_a_group_that_has_a_booking_stands_behind_the_others_with_the_next():
+    """Under LSF's priority, which counts what a user has been given in this cycle; of a user's three
+    jobs one is booked, and one of the user who came last."""
+    with gate_cluster(nodes=1, cpus=4, gpus="a100:2", priority_type="priority/ccr",
+                      plugins=["priority", "select"],
+                      conf={"PriorityWeightFairshare": 1000000,
+                            "PriorityParameters": "ccr_calc_seconds=1"},
+                      policy={"version": 1, "preset": "lsf", "backfill": {"depth": 2}}) as c:
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=4, time=10))
+        first, second, third = (c.sbatch("sleep 1", cpus_per_task=4, time=5, user="games")
+                                for _ in range(3))
+        other = c.sbatch("sleep 1", cpus_per_task=4, time=5, user="man")
+        for job in (first, other):
+            wait_booked(c, job)
+        c.wait_for(lambda: "SchedNodeList" not in c.job(second), what="one booking of games")
+        assert "SchedNodeList" not in c.job(third)
+        assert c.job(first)["SchedNodeList"] == c.job(other)["SchedNodeList"] == "n1"
