@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,41 @@ static char *read_all(int fd)
 	return NULL;
 }
 
+/* The length of the UTF-8 character that begins here; 0 where none does. */
+static size_t character(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+/*
+ * Names are whatever users made them: nothing in them may reach a terminal as a command. Those of
+ * 0x80 to 0x9f (C1, two bytes in UTF-8) are commands to some, and so are bytes that are no UTF-8,
+ * which JSON would not take either.
+ */
+static void defuse(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+
+	while (*s) {
+		size_t n = character(s);
+
+		if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0) {
+			s[0] = s[1] = '?';
+		} else if (n == 0 || *s < 0x20 || *s == 0x7f) {
+			*s = '?';
+			n = 1;
+		}
+		s += n;
+	}
+}
+
 /* The last line of a file, for a message. */
 static void last_line(int fd, char *out, size_t size)
 {
@@ -59,28 +95,58 @@ static void last_line(int fd, char *out, size_t size)
 	while (end > text && end[-1] != '\n')
 		end--;
 	snprintf(out, size, "%s", end);
+	defuse(out); /* and what was cut in the middle of a character */
 	free(text);
+}
+
+/*
+ * The environment without what changes the clients' answers: whoever has SQUEUE_USERS or
+ * SLURM_TIME_FORMAT set for his own eyes would get a queue of his jobs alone, or times that nobody
+ * can read. free(); NULL: out of memory.
+ */
+static char **plain_environment(void)
+{
+	static const char *const names[] = {"SQUEUE_", "SINFO_",    "SPRIO_",
+					    "SACCT_",  "SCONTROL_", "SLURM_TIME_FORMAT="};
+	size_t n = 0, kept = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 1, sizeof(*env));
+	for (size_t i = 0; env && i < n; i++) {
+		bool drop = false;
+
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			drop = drop || !strncmp(environ[i], names[k], strlen(names[k]));
+		if (!drop)
+			env[kept++] = environ[i];
+	}
+	return env;
 }
 
 static int run(char *const argv[], char **text, struct ccr_error *err)
 {
 	posix_spawn_file_actions_t files;
+	char **env = plain_environment();
 	FILE *errors = tmpfile();
 	char why[300];
 	int pipes[2], status = 0, rc;
 	pid_t pid;
 
 	*text = NULL;
-	if (!errors || pipe2(pipes, O_CLOEXEC)) {
+	if (!env || !errors || pipe2(pipes, O_CLOEXEC)) {
 		rc = ccr_error_set(err, CCR_EIO, 0, "cannot run %s: %s", argv[0], strerror(errno));
 		if (errors)
 			fclose(errors);
+		free(env);
 		return rc;
 	}
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, pipes[1], 1);
 	posix_spawn_file_actions_adddup2(&files, fileno(errors), 2);
-	rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, env);
+	free(env);
 	posix_spawn_file_actions_destroy(&files);
 	close(pipes[1]);
 	if (rc) {
@@ -112,15 +178,6 @@ static size_t count(const char *s, char c)
 	for (; *s; s++)
 		n += *s == c;
 	return n;
-}
-
-/* Names are whatever users made them: nothing in them may reach a terminal as a command. */
-static void defuse(char *s)
-{
-	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = '?';
-	}
 }
 
 static char **cut(char *line, char separator, size_t fields_min)

@@ -27,12 +27,20 @@ static const char help[] =
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong use.\n";
 
+static int in_order(const void *pa, const void *pb)
+{
+	const struct queue_job *a = *(const struct queue_job *const *)pa;
+	const struct queue_job *b = *(const struct queue_job *const *)pb;
+
+	return queue_before(b, a) - queue_before(a, b);
+}
+
 static int rank(struct explain *x, struct ccr_error *err)
 {
 	const struct queue *q = x->queue;
 
 	/* a held job has the priority 0: it is not in the running */
-	if (strcmp(x->job->state, "PENDING") || x->job->priority <= 0)
+	if (!queue_waits(x->job) || x->job->priority <= 0)
 		return CCR_OK;
 	x->ahead = calloc(q->n + 1, sizeof(*x->ahead));
 	if (!x->ahead)
@@ -40,13 +48,13 @@ static int rank(struct explain *x, struct ccr_error *err)
 	for (size_t i = 0; i < q->n; i++) {
 		const struct queue_job *j = &q->job[i];
 
-		if (strcmp(j->state, "PENDING") || j->priority <= 0 ||
-		    strcmp(j->partition, x->job->partition))
+		if (!queue_waits(j) || j->priority <= 0 || strcmp(j->partition, x->job->partition))
 			continue;
 		x->of++;
 		if (j != x->job && queue_before(j, x->job))
 			x->ahead[x->n_ahead++] = j;
 	}
+	qsort(x->ahead, x->n_ahead, sizeof(*x->ahead), in_order);
 	x->rank = x->n_ahead + 1;
 	return CCR_OK;
 }
@@ -76,7 +84,8 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 	/* Without a database the ledger is root's; the fairshare factor of the job tells the rest.
 	 */
 	expr = x->config->column[CCR_COL_FAIRSHARE].text;
-	if (expr && !strcmp(expr, "fs_delta") && x->job->terms.found && !x->job->terms.by_hand &&
+	if (x->policy == POLICY_THEIRS && expr && !strcmp(expr, "fs_delta") &&
+	    x->job->terms.found && !x->job->terms.by_hand &&
 	    x->queue->weight[CCR_COL_FAIRSHARE] > 0 &&
 	    (x->group->target.kind == CCR_TARGET_BOTH || delta != 0)) {
 		x->usage = x->group->target.percent - delta;
@@ -96,8 +105,8 @@ static double eligible_time(const struct explain *x)
 	unsigned faults[CCR_COLUMNS] = {0};
 	bool alone = true;
 
-	if (!x->config || !x->job->terms.found || x->job->terms.by_hand ||
-	    !(x->queue->weight[CCR_COL_AGE] > 0))
+	if (!x->config || x->policy != POLICY_THEIRS || !x->job->terms.found ||
+	    x->job->terms.by_hand || !(x->queue->weight[CCR_COL_AGE] > 0))
 		return -1;
 	ccr_config_policy_spec(x->config, &spec);
 	age.constants = spec.constants;
@@ -138,51 +147,71 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
-	explain_plan(x);
-	rc = explain_waits_for(x, err);
-	if (rc) {
-		free(x->waits_for);
-		free(x->ahead);
-		return rc;
-	}
-	if (json)
+	rc = explain_plan(x, err);
+	if (!rc)
+		rc = explain_waits_for(x, NULL, err);
+	if (!rc && x->plan == PLAN_NODES)
+		explain_states_of_reason(&x->states, j->reason);
+	if (!rc && json)
 		explain_print_json(x, stdout);
-	else
+	else if (!rc)
 		explain_print(x, stdout);
-	free(x->waits_for);
+	free(x->before);
 	free(x->ahead);
-	x->ahead = x->waits_for = NULL;
-	return CCR_OK;
+	x->ahead = NULL;
+	x->before = NULL;
+	return rc;
 }
 
-static int explain_all(const struct queue *q, const struct ccr_config *config,
-		       const struct ccr_ledger *ledger, const struct live_usage *usage,
+/* By id, the tasks of an array and the parts of a hetjob in their order. */
+static int by_id(const void *pa, const void *pb)
+{
+	const struct queue_job *a = *(const struct queue_job *const *)pa;
+	const struct queue_job *b = *(const struct queue_job *const *)pb;
+	int c = strverscmp(a->id, b->id);
+
+	return c ? c : strcmp(a->partition, b->partition);
+}
+
+/* The rows that were asked for, in order; free(). NULL: out of memory. */
+static const struct queue_job **find_rows(const struct queue *q, const char *asked, size_t *n)
+{
+	const struct queue_job **list = calloc(q->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; list && i < q->n; i++)
+		if (queue_matches(&q->job[i], asked))
+			list[(*n)++] = &q->job[i];
+	if (list)
+		qsort(list, *n, sizeof(*list), by_id);
+	return list;
+}
+
+/* what: all that is the same for every row. */
+static int explain_all(const struct explain *what, const struct live_usage *usage,
 		       const char *asked, bool json, struct ccr_error *err)
 {
 	struct ended_source past = {0};
 	bool asked_past = false;
-	size_t found = 0;
-	int rc = CCR_OK;
+	size_t found;
+	const struct queue_job **row = find_rows(what->queue, asked, &found);
+	int rc = row ? CCR_OK : ccr_error_nomem(err);
 
 	if (json)
 		fputs("[", stdout);
-	for (size_t i = 0; !rc && i < q->n; i++) {
-		struct explain x = {.queue = q,
-				    .job = &q->job[i],
-				    .config = config,
-				    .ledger = ledger,
-				    .now = time(NULL)};
+	for (size_t i = 0; !rc && i < found; i++) {
+		struct explain x = *what;
 
-		if (!queue_matches(&q->job[i], asked))
-			continue;
-		if (found++)
+		x.job = row[i];
+		if (i)
 			fputs(json ? ",\n" : "\n", stdout);
-		if (ended_state(q->job[i].state) && !asked_past) {
+		if (ended_state(x.job->state) && !asked_past) {
 			ended_source_read(&past, asked);
 			asked_past = true;
 		}
 		rc = explain_row(&x, usage, &past, json, err);
 	}
+	free(row);
 	if (!rc && !found) {
 		ended_source_read(&past, asked);
 		found = ended_print_gone(&past, json, stdout);
@@ -212,18 +241,58 @@ static struct ccr_ledger *load_ledger(void)
 	return ledger;
 }
 
+/* Is what the two files hold the same, byte for byte? -1: one of them cannot be read. */
+static int same_file(const char *a, const char *b)
+{
+	FILE *f = fopen(a, "r"), *g = fopen(b, "r");
+	int same = f && g ? 1 : -1, c = 0;
+
+	while (same == 1 && c != EOF) {
+		c = getc(f);
+		same = c == getc(g);
+	}
+	if (f)
+		fclose(f);
+	if (g)
+		fclose(g);
+	return same;
+}
+
+/* How a policy that was given stands to slurmctld's (NULL: that is not known). */
+static enum explain_policy compare(const char *given, const char *live)
+{
+	if (!live || access(live, R_OK) != 0)
+		return POLICY_UNSURE;
+	return same_file(given, live) == 1 ? POLICY_THEIRS : POLICY_OTHER;
+}
+
 /* The policy, for names and targets; an unreadable one is no reason not to explain. */
-static struct ccr_config *load_policy(const char *policy)
+static struct ccr_config *load_policy(const char *given, struct explain *x, char **path)
 {
 	struct ccr_config *config = NULL;
 	struct ccr_error err;
-	char *path = NULL;
+	int rc = live_policy_path(path, &err);
 
-	if (!policy && live_policy_path(&path, &err) == CCR_OK)
-		policy = path;
-	if (policy && sccr_policy_load(policy, &config, &err))
+	if (!rc)
+		x->policy_live = *path;
+	if (given || x->policy_live)
+		sccr_policy_load(given ? given : x->policy_live, &config, &err);
+	if (!config) {
 		fprintf(stderr, "sccr explain: no group terms: %s\n", err.text);
-	free(path);
+		return NULL;
+	}
+	if (!given)
+		return config;
+	x->policy_name = given;
+	/* CCR_EINVAL: its priorities are not made by a policy at all */
+	x->policy = rc == CCR_EINVAL ? POLICY_OTHER : compare(given, x->policy_live);
+	if (x->policy == POLICY_OTHER)
+		fprintf(stderr,
+			"sccr explain: warning: %s is not the policy that slurmctld uses%s%s\n",
+			given, *path ? ", which is " : "", *path ? *path : "");
+	else if (x->policy == POLICY_UNSURE)
+		fprintf(stderr, "sccr explain: warning: whether slurmctld uses %s cannot be told\n",
+			given);
 	return config;
 }
 
@@ -243,11 +312,14 @@ int sccr_explain(int argc, char **argv)
 	bool json = false;
 	const struct sccr_option options[] = {
 	    {"policy", 'p', &policy, NULL}, {"json", 0, NULL, &json}, {0}};
+	struct explain what = {.now = time(NULL)};
 	struct ccr_config *config;
 	struct ccr_ledger *ledger;
+	struct client_rows parts;
 	struct live_usage usage;
 	struct ccr_error err;
 	struct queue q;
+	char *path = NULL;
 	int rc = sccr_options(argc, argv, options, help);
 
 	if (rc != SCCR_GO_ON)
@@ -259,16 +331,21 @@ int sccr_explain(int argc, char **argv)
 		fprintf(stderr, "sccr explain: %s\n", err.text);
 		return SCCR_BAD;
 	}
-	config = load_policy(policy);
-	ledger = load_ledger();
+	what.queue = &q;
+	what.config = config = load_policy(policy, &what, &path);
+	what.ledger = ledger = load_ledger();
+	explain_parts_read(&parts);
+	what.parts = &parts;
 	rc = live_usage_read(&usage, &err);
 	if (!rc)
-		rc = explain_all(&q, config, ledger, &usage, argv[optind], json, &err);
+		rc = explain_all(&what, &usage, argv[optind], json, &err);
 	if (rc)
 		fprintf(stderr, "sccr explain: %s\n", err.text);
 	live_usage_free(&usage);
+	client_rows_free(&parts);
 	ccr_ledger_free(ledger);
 	ccr_config_free(config);
+	free(path);
 	queue_free(&q);
 	return rc ? SCCR_BAD : SCCR_OK;
 }

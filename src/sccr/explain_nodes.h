@@ -1,0 +1,54 @@
+/*
+ * explain_nodes - the nodes of partitions, bookings and reservations, and what state they are in
+ */
+#ifndef SCCR_EXPLAIN_NODES_H
+#define SCCR_EXPLAIN_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "core/error.h"
+#include "sccr/clients.h"
+
+/* A set of node names. Begin with {NULL}. */
+struct explain_nodes {
+	struct explain_node *list;
+};
+
+/* Adds the nodes of Slurm's host expression. CCR_ENOMEM, or CCR_EINVAL where it is none. */
+int explain_nodes_add(struct explain_nodes *set, const char *hosts, struct ccr_error *err);
+/* Is one of the hosts in the set? One that cannot be read might be. */
+bool explain_nodes_share(const struct explain_nodes *set, const char *hosts);
+void explain_nodes_free(struct explain_nodes *set);
+
+/*
+ * Which nodes each partition has, as sinfo tells it: two fields a row. No rows where it does not
+ * answer.
+ */
+void explain_parts_read(struct client_rows *parts);
+/* The nodes of a partition; NULL where that is not known. */
+const char *explain_parts_find(const struct client_rows *parts, const char *partition);
+
+/* The states of nodes: how many are up (idle, in use or booked), and the others. */
+struct explain_states {
+	size_t up, not_up;
+	char first_not_up[64], its_state[32]; /* "" if there is none */
+};
+
+/* Asks sinfo for the nodes that a reason names (UnavailableNodes:); all 0 where there is no answer.
+ */
+void explain_states_of_reason(struct explain_states *s, const char *reason);
+/* The same of rows of node and state. */
+void explain_states_of(struct explain_states *s, const struct client_rows *rows);
+
+/* Reservations, as scontrol shows them: one a row. No rows where it does not answer. */
+void explain_reservations_read(struct client_rows *rows);
+/*
+ * The name of one of them that holds nodes of the set and ends within `slack` seconds before `at`;
+ * "" if there is none. Returns when it ends, or -1.
+ */
+time_t explain_reservations_find(const struct client_rows *rows, const struct explain_nodes *set,
+				 time_t at, long slack, char *name, size_t size);
+
+#endif
