@@ -150,8 +150,13 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	rc = explain_plan(x, err);
 	if (!rc)
 		rc = explain_waits_for(x, NULL, err);
-	if (!rc && x->plan == PLAN_NODES)
-		explain_states_of_reason(&x->states, j->reason);
+	if (!rc && x->plan == PLAN_NODES) {
+		char nodes[4096];
+
+		explain_nodes_asked(x, nodes, sizeof(nodes));
+		if (nodes[0])
+			explain_states_read(&x->states, nodes);
+	}
 	if (!rc && json)
 		explain_print_json(x, stdout);
 	else if (!rc)

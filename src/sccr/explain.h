@@ -81,6 +81,9 @@ struct explain {
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
 int explain_plan(struct explain *x, struct ccr_error *err);
 
+/* PLAN_NODES: which nodes that is about, as far as that is known; "" if it is not. */
+void explain_nodes_asked(const struct explain *x, char *out, size_t size);
+
 void explain_print(const struct explain *x, FILE *out);
 void explain_print_json(const struct explain *x, FILE *out);
 

@@ -106,6 +106,8 @@ void explain_states_of(struct explain_states *s, const struct client_rows *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		char **f = rows->row[i];
 
+		if (i && !strcmp(f[0], rows->row[i - 1][0])) /* of another partition */
+			continue;
 		if (is_up(f[1])) {
 			s->up++;
 			continue;
@@ -117,18 +119,14 @@ void explain_states_of(struct explain_states *s, const struct client_rows *rows)
 	}
 }
 
-void explain_states_of_reason(struct explain_states *s, const char *reason)
+void explain_states_read(struct explain_states *s, const char *hosts)
 {
-	static const char names[] = "UnavailableNodes:";
-	const char *at = strstr(reason, names);
-	char *nodes = at ? strdup(at + strlen(names)) : NULL; /* the last thing that it says */
+	char *nodes = strdup(hosts);
 	char *const argv[] = {"sinfo", "-h", "-a", "-N", "-n", nodes, "-o", "%N" CLIENT_FIELD "%T",
 			      NULL};
 	struct client_rows rows;
 
 	memset(s, 0, sizeof(*s));
-	if (nodes)
-		nodes[strcspn(nodes, "; ")] = '\0';
 	if (nodes && !client_run_lines(argv, 2, &rows, NULL)) {
 		explain_states_of(s, &rows);
 		client_rows_free(&rows);

@@ -36,10 +36,9 @@ struct explain_states {
 	char first_not_up[64], its_state[32]; /* "" if there is none */
 };
 
-/* Asks sinfo for the nodes that a reason names (UnavailableNodes:); all 0 where there is no answer.
- */
-void explain_states_of_reason(struct explain_states *s, const char *reason);
-/* The same of rows of node and state. */
+/* Asks sinfo; all 0 where it does not answer. */
+void explain_states_read(struct explain_states *s, const char *hosts);
+/* The same of rows of node and state, those of a node one after another. */
 void explain_states_of(struct explain_states *s, const struct client_rows *rows);
 
 /* Reservations, as scontrol shows them: one a row. No rows where it does not answer. */

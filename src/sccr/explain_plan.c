@@ -75,10 +75,15 @@ static bool meets(const struct explain_nodes *nodes, const char *hosts)
 	return !nodes->list || !hosts || explain_nodes_share(nodes, hosts);
 }
 
-/*
- * The first booking on nodes of the job's partition, whatever partition it is of. A job that says
- * of its nodes that they are not available may have one all the same, and shows none.
- */
+/* Of a job whose nodes are said not to be available no booking is shown, though it may have one. */
+static bool is_silent(const struct queue_job *j)
+{
+	char words[400];
+
+	return explain_reason(j->reason, false, words, sizeof(words)) == KIND_NODES;
+}
+
+/* The first booking on nodes of the job's partition, whatever partition it is of. */
 static void find_earliest(struct explain *x, const struct explain_nodes *nodes)
 {
 	for (size_t i = 0; i < x->queue->n; i++) {
@@ -88,7 +93,7 @@ static void find_earliest(struct explain *x, const struct explain_nodes *nodes)
 		if (!strcmp(j->number, x->job->number) || !queue_waits(j) || j->priority <= 0)
 			continue;
 		if (!j->sched_nodes[0]) {
-			if (!x->unsure && !strncmp(j->reason, "ReqNodeNotAvail", 15) &&
+			if (!x->unsure && is_silent(j) &&
 			    meets(nodes,
 				  x->parts ? explain_parts_find(x->parts, j->partition) : NULL))
 				x->unsure = true;
@@ -101,6 +106,21 @@ static void find_earliest(struct explain *x, const struct explain_nodes *nodes)
 		else if (x->earliest < 0 || at < x->earliest)
 			x->earliest = at;
 	}
+}
+
+void explain_nodes_asked(const struct explain *x, char *out, size_t size)
+{
+	static const char names[] = "UnavailableNodes:";
+	const char *at = strstr(x->job->reason, names);
+	const char *part = x->parts ? explain_parts_find(x->parts, x->job->partition) : NULL;
+
+	if (at)
+		at += strlen(names);
+	else if (x->job->req_nodes[0])
+		at = x->job->req_nodes;
+	else
+		at = part ? part : "";
+	snprintf(out, size, "%.*s", (int)strcspn(at, "; "), at);
 }
 
 int explain_plan(struct explain *x, struct ccr_error *err)

@@ -100,8 +100,7 @@ static const struct {
     {"launch failed requeued held", KIND_HELD,
      "it could not be launched, so it was requeued and is held; `scontrol release` lets it try "
      "again"},
-    {"Nodes required for job are DOWN", KIND_OTHER,
-     "all nodes that it could use are down, drained or kept for a partition of a higher tier"},
+    {"Nodes required for job are DOWN", KIND_NODES, ""},
     {"Job is at or exceeds", KIND_OTHER, "a limit of its account or QOS; " SEE_USED},
     {"Job's account not permitted", KIND_OTHER,
      "its partition does not take its account; " SEE_PARTITION},

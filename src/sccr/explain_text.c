@@ -34,8 +34,7 @@ static void print_terms(const struct explain *x, FILE *out)
 	const struct queue_terms *t = &x->job->terms;
 
 	if (!t->found) {
-		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n",
-			x->job->priority);
+		fprintf(out, "Priority %.0f (sprio shows no terms of it).\n", x->job->priority);
 		return;
 	}
 	if (t->by_hand) {
@@ -62,11 +61,13 @@ static void print_terms(const struct explain *x, FILE *out)
 			continue;
 		fprintf(out, "    %-10s", sccr_column_title(i));
 		if (i == CCR_COL_SITE)
-			fprintf(out, " %12s   %10s   %14.0f  %s\n", "", "", t->points[i],
+			fprintf(out, " %12s   %10s   %14.0f  %s", "", "", t->points[i],
 				"the policy's base, and what lifts a score to 1");
 		else
-			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i],
-				x->queue->weight[i], t->points[i], expr ? expr : "");
+			fprintf(out, " %12.6g x %10.10g = %14.0f%s%s", t->factor[i],
+				x->queue->weight[i], t->points[i], expr ? "  " : "",
+				expr ? expr : "");
+		fputs("\n", out);
 	}
 	if (x->eligible_s >= 0)
 		fprintf(out,
@@ -267,7 +268,7 @@ static void print_behind(const struct explain *x, FILE *out)
 		print_minutes(x, out);
 }
 
-/* slurmctld names the nodes that a job asks for as unavailable when they are just in use, too. */
+/* slurmctld says so of nodes that are up, too, as long as a job ahead of it waits for them. */
 static void print_nodes(const struct explain *x, FILE *out)
 {
 	const struct explain_states *s = &x->states;
@@ -275,10 +276,12 @@ static void print_nodes(const struct explain *x, FILE *out)
 	fprintf(out, "It waits for nodes that it asks for (%s)", x->reason);
 	if (s->not_up)
 		fprintf(out, ": %s is %s%s", s->first_not_up, s->its_state,
-			s->not_up > 1 ? ", and others are not up either" : "");
-	else if (s->up)
-		fprintf(out, ": %s up, and in use or kept for others, not out of service",
-			s->up > 1 ? "they are" : "it is");
+			s->not_up > 1 ? ", and others are not in service either" : "");
+	if (s->up)
+		fprintf(out, "%s up, and in use or kept for others",
+			s->not_up   ? "; the rest are"
+			: s->up > 1 ? ". For all that, they are"
+				    : ". For all that, it is");
 	fputs(".\n", out);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIELDS 21 /* one more than are asked for: each ends with a mark */
+#define FIELDS 22 /* one more than are asked for: each ends with a mark */
 
 /* sprio's letters of the weighted columns. */
 static const char letters[CCR_COLUMNS] = {
@@ -120,7 +120,7 @@ static const char *given(const char *s)
 
 int queue_read(struct queue *q, struct ccr_error *err)
 {
-	static const char fields[] = "iATPuaqlbSYeNVQDCrjv";
+	static const char fields[] = "iATPuaqlbSYeNVQDCrjvn";
 	char format[128];
 	char *const argv[] = {"squeue", "-h", "-a", "-P", "-t", "all", "-o", format, NULL};
 	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
@@ -161,6 +161,7 @@ int queue_read(struct queue *q, struct ccr_error *err)
 		    .reason = f[17],
 		    .name = f[18],
 		    .resv = given(f[19]),
+		    .req_nodes = given(f[20]),
 		};
 	}
 	q->n = q->rows.n;

@@ -25,7 +25,8 @@ struct queue_job {
 	const char *number; /* the job id that sprio knows */
 	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
 	const char *end, *nodes, *submit, *reason, *name, *resv;
-	double priority; /* in this partition, where sprio tells it; else squeue's */
+	const char *req_nodes; /* that it names (-w) */
+	double priority;       /* in this partition, where sprio tells it; else squeue's */
 	long n_nodes, n_cpus;
 	struct queue_terms terms;
 };

@@ -58,6 +58,7 @@ static struct queue_job *add(const char *state, const char *reason, const char *
 	    .qos = "",
 	    .submit = "2001-09-09T01:00:00",
 	    .resv = "",
+	    .req_nodes = "",
 	    .priority = 100,
 	    .reason = reason,
 	    .start = start ? at(W.time[i][0], start) : "N/A",
@@ -268,18 +269,44 @@ Test(explain_plan, a_reason_that_is_no_turn, .init = set_up)
 Test(explain_plan, nodes_that_are_said_not_to_be_available, .init = set_up)
 {
 	char *up[] = {"n1", "mixed", NULL}, *down[] = {"n2", "drained*", NULL};
-	char **rows[] = {up, down};
+	char **rows[] = {up, up, down}; /* a row for each partition of a node */
 	struct queue_job *j = pending("ReqNodeNotAvail,_UnavailableNodes:n[1-2]", "", 0);
 
 	SAYS(j,
 	     "It waits for nodes that it asks for (ReqNodeNotAvail, UnavailableNodes:n[1-2]).\n");
 	SAYS_NOT(j, "booking");
-	W.states = (struct client_rows){.row = rows, .n = 1};
-	SAYS(j, "): it is up, and in use or kept for others, not out of service.\n");
-	W.states.n = 2;
-	SAYS(j, "): n2 is drained*.\n");
+	W.states = (struct client_rows){.row = rows, .n = 2};
+	SAYS(j, "). For all that, it is up, and in use or kept for others.\n");
+	W.states.n = 3;
+	SAYS(j, "): n2 is drained*; the rest are up, and in use or kept for others.\n");
 	up[1] = "idle*"; /* does not answer */
-	SAYS(j, "): n1 is idle*, and others are not up either.\n");
+	SAYS(j, "): n1 is idle*, and others are not in service either.\n");
+	j->reason = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher "
+		    "priority partitions";
+	up[1] = "idle";
+	W.states.n = 1;
+	SAYS(j, "priority partitions). For all that, it is up,");
+}
+
+Test(explain_plan, which_nodes_that_is_about, .init = set_up)
+{
+	struct queue_job *j = pending("ReqNodeNotAvail,_UnavailableNodes:n_[1-2];_could", "", 0);
+	char nodes[100];
+
+	W.x.job = j;
+	part("p", "n[1-9]");
+	explain_nodes_asked(&W.x, nodes, sizeof(nodes));
+	cr_expect_str_eq(nodes, "n_[1-2]");
+	j->reason = "ReqNodeNotAvail, May be reserved for other job";
+	explain_nodes_asked(&W.x, nodes, sizeof(nodes));
+	cr_expect_str_eq(nodes, "n[1-9]");
+	j->req_nodes = "n3";
+	explain_nodes_asked(&W.x, nodes, sizeof(nodes));
+	cr_expect_str_eq(nodes, "n3");
+	W.parts.n = 0;
+	j->req_nodes = "";
+	explain_nodes_asked(&W.x, nodes, sizeof(nodes));
+	cr_expect_str_eq(nodes, "");
 }
 
 Test(explain_plan, till_when_it_has_its_nodes, .init = set_up)
