@@ -59,60 +59,76 @@ static void explain(const struct ccr_plan *plan, uint32_t node, int64_t t, char 
 				     .what = what};
 }
 
-/* What a node has too little of for the least share of the demand. */
-static char short_of(const struct ccr_plan *plan, const struct ccr_demand *d, uint32_t node,
-		     const struct ccr_amount *free)
+/*
+ * Whether a booking takes something of the node during the job's run that makes it of less use for
+ * so many units than it is now: what it has too little of, and when first.
+ */
+static char taken(const struct ccr_plan *plan, const struct ccr_plan_job *job, uint32_t node,
+		  uint32_t units, int64_t *when)
 {
+	const struct ccr_demand *d = job->demand;
+	const struct ccr_track *tr = &plan->tl->track[node];
+	int64_t end = ccr_end(plan->tl->now, job->limit);
+	uint16_t dealt[CCR_GPU_WANTS] = {d->total[0].count};
 	struct ccr_amount take;
-	char what;
+	char what = 0;
 
-	ccr_demand_take(d, &plan->tl->node[node], &plan->tl->node[node].total,
-			ccr_demand_node_min(d), NULL, &take);
-	what = ccr_amount_short(free, &take);
-	return what ? what : 'g';
+	ccr_demand_take(d, &plan->tl->node[node], &plan->tl->node[node].total, units, dealt, &take);
+	for (uint32_t s = 0; !what && s < tr->n && tr->step[s].t < end; s++) {
+		if (tr->step[s].booked > 0)
+			what = ccr_amount_short(&tr->step[s].free, &take);
+		*when = tr->step[s].t;
+	}
+	return what;
+}
+
+/* Adds what bookings whose time has come hold of the node: nobody has it yet. */
+static void add_due(const void *from, uint32_t node, struct ccr_amount *free)
+{
+	const struct ccr_plan *plan = from;
+
+	for (uint32_t i = 0; i < plan->entries; i++) {
+		const struct ccr__entry *e = plan->rank[i];
+
+		for (uint32_t k = 0; e->held && e->b.start <= plan->tl->now && k < e->b.n; k++)
+			if (e->b.share[k].node == node)
+				ccr_amount_add(free, &e->b.share[k].a);
+	}
 }
 
 /*
- * Whether the job would fit if nothing were booked: on some candidate that does not do, a booking
- * is what makes it too small. Fills why with the first.
+ * Whether the job would fit now if nothing were booked. Fills why with the first node where a
+ * booking is what makes it too small: for the least share, else for as much as the job can use.
  */
 static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *job,
 			const uint64_t *fit, struct ccr_conflict *why)
 {
-	const struct ccr_demand *d = job->demand;
-	uint32_t units = ccr_demand_node_min(d), last = UINT32_MAX;
-	int64_t end = ccr_end(plan->tl->now, job->limit);
+	struct ccr_query q = ccr__query(job);
 	const uint64_t *nodes = job->candidates;
-	struct ccr_quick q;
+	uint32_t units[2] = {ccr_demand_node_min(job->demand), ccr_demand_units(job->demand)};
 
-	if (!plan->entries)
+	if (!plan->entries || !ccr_search_now(plan->search, plan->tl, &q, add_due, plan))
 		return false;
 	/* A required node that does not do is the reason, whatever the others have. */
 	for (size_t w = 0; job->required && w < CCR_WORDS(plan->tl->n); w++)
 		if (job->required[w] & ~fit[w])
 			nodes = job->required;
-	CCR_BITS_EACH(i, nodes, plan->tl->n)
-	{
-		const struct ccr_track *tr = &plan->tl->track[i];
+	for (int all = 0; why && all < 2; all++) {
+		CCR_BITS_EACH(i, nodes, plan->tl->n)
+		{
+			int64_t when;
+			char what;
 
-		if (!plan->tl->node[i].up || ccr_bit(fit, i))
-			continue;
-		ccr_timeline_quick(plan->tl, i, d, units, &q, &last);
-		if (q.never || (!tr->booked_now &&
-				!(q.ok ? ccr_quick_fits(&q, &tr->now)
-				       : ccr_demand_fits(d, &plan->tl->node[i], &tr->now, units))))
-			continue;
-		for (uint32_t s = 0; s < tr->n && tr->step[s].t < end; s++) {
-			if (tr->step[s].booked <= 0 ||
-			    ccr_demand_fits(d, &plan->tl->node[i], &tr->step[s].free, units))
+			if (!plan->tl->node[i].up || (!all && ccr_bit(fit, i)))
 				continue;
-			if (why)
-				explain(plan, i, tr->step[s].t,
-					short_of(plan, d, i, &tr->step[s].free), why);
+			what = taken(plan, job, i, units[all], &when);
+			if (!what)
+				continue;
+			explain(plan, i, when, what, why);
 			return true;
 		}
 	}
-	return false;
+	return true;
 }
 
 enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_job *job,

@@ -263,7 +263,7 @@ static void deal_most(struct ccr_search *s, const struct ccr_timeline *tl,
 		uint32_t u = a->units, most = all > others + base ? (uint32_t)(all - others) : base;
 		uint16_t dealt[CCR_GPU_WANTS] = {0};
 		struct ccr_amount *out = &s->share[j].a;
-		int32_t g[CCR_GPU_WANTS];
+		int32_t g[CCR_GPU_WANTS] = {0};
 
 		u = d->units && most < u ? most : u;
 		if (d->total[0].count)

@@ -19,6 +19,7 @@ struct ccr__entry {
 	uint64_t *required;   /* NULL: none */
 	bool held;	      /* its place is taken out of the timeline */
 	bool restored;	      /* its demand and sets are not known yet: ccr_plan_restore */
+	uint32_t together;    /* the first job of those it is booked with; 0: alone */
 	UT_hash_handle hh;
 };
 
@@ -73,6 +74,16 @@ void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e);
 /* Takes an entry's place out of the timeline, or gives it back; nothing to do is well. */
 int ccr__hold(struct ccr_plan *plan, struct ccr__entry *e);
 void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e);
+
+/* Jobs of the partition that rank above and count for its depth; those booked together are one. */
+uint32_t ccr__ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job);
+
+/* Drops the lowest of a partition until they are no more than its depth. */
+void ccr__trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth);
+
+/* Whether the entry is what it was made for: a changed job is a new one. */
+bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
+		   const struct ccr_plan_job *job);
 
 /*
  * Before a job is looked at: lifts its own place (if it has an entry) and the lower ones that it

@@ -216,8 +216,13 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err)
 	return 0;
 }
 
-/* Jobs of the partition that rank above and count for its depth. */
-static uint32_t ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
+/* Of jobs that are booked together the first counts. */
+static bool counts(const struct ccr__entry *e)
+{
+	return !e->together || e->together == e->b.job;
+}
+
+uint32_t ccr__ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
 {
 	uint32_t n = 0;
 
@@ -226,29 +231,28 @@ static uint32_t ahead(const struct ccr_plan *plan, const struct ccr_plan_job *jo
 
 		if (ccr_rank_cmp(&b->rank, &job->rank) >= 0)
 			break;
-		n += b->partition == job->partition && b->job != job->id;
+		n += b->partition == job->partition && b->job != job->id && counts(plan->rank[i]);
 	}
 	return n;
 }
 
-/* Drops the lowest of a partition until they are no more than its depth. */
-static void trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
+void ccr__trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i];
 
-		if (e->b.partition == partition && ++n > depth) {
-			ccr__remove(plan, e);
-			i--;
+		if (e->b.partition == partition && counts(e) && ++n > depth) {
+			ccr_plan_drop(plan, e->b.job);
+			i = UINT32_MAX; /* others may have gone with it: from the beginning */
+			n = 0;
 		}
 	}
 }
 
-/* Whether the entry is what it was made for: a changed job is a new one. */
-static bool same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
-		     const struct ccr_plan_job *job)
+bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
+		   const struct ccr_plan_job *job)
 {
 	uint32_t required = job->required ? ccr_bit_count(job->required, plan->tl->n) : 0;
 	struct ccr_query q = ccr__query(job);
@@ -299,7 +303,7 @@ static int improve(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr
 	rc = look(plan, job, e->b.start, &slot);
 	if (!rc && slot.n && !(rc = move(plan, e, job))) {
 		rc = ccr__assign(plan, e, &slot);
-		trim(plan, job->partition, depth);
+		ccr__trim(plan, job->partition, depth);
 	} else if (ccr__hold(plan, e)) {
 		rc = CCR_ENOMEM;
 	}
@@ -338,7 +342,7 @@ static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
 		rc = ccr__assign(plan, e, &slot);
 	if (ccr__settle(plan, false) || rc)
 		return nomem(err);
-	trim(plan, job->partition, depth);
+	ccr__trim(plan, job->partition, depth);
 	return e->b.n ? result(e, out) : CCR_BOOK_WINDOW;
 }
 
@@ -367,7 +371,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		return nomem(err);
 	depth = p->depth == UINT32_MAX ? plan->opt.depth : p->depth;
 	here = e && e->b.partition == job->partition;
-	if (here && !same_job(plan, e, job)) {
+	if (here && !ccr__same_job(plan, e, job)) {
 		ccr__remove(plan, e);
 		e = NULL;
 		here = false;
@@ -376,7 +380,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		return nomem(err);
 	if (here && ccr_rank_cmp(&e->b.rank, &job->rank))
 		ccr_plan_rerank(plan, job->id, &job->rank);
-	deep = ahead(plan, job) >= depth;
+	deep = ccr__ahead(plan, job) >= depth;
 	if (deep && !p->strict && !plan->opt.strict) {
 		if (here)
 			ccr__remove(plan, e);
@@ -418,9 +422,14 @@ void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job)
 void ccr_plan_drop(struct ccr_plan *plan, uint32_t job)
 {
 	struct ccr__entry *e = ccr__find(plan, job);
+	uint32_t first = e ? e->together : 0;
 
 	if (e)
 		ccr__remove(plan, e);
+	/* Without it the others are of no use. */
+	for (uint32_t i = plan->entries; first && i-- > 0;)
+		if (plan->rank[i]->together == first)
+			ccr__remove(plan, plan->rank[i]);
 }
 
 void ccr_plan_rerank(struct ccr_plan *plan, uint32_t job, const struct ccr_rank *rank)

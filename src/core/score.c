@@ -76,7 +76,8 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 		  SITE_MAX);
 	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
 	out->cut = total > PRIORITY_MAX || (rule->whole && total < 1);
-	if (out->cut) {
+	/* in fractions (priority/multifactor's own) the columns stay what they are, as there */
+	if (out->cut && rule->whole) {
 		double more = total < 1 ? 1 - total : -ceil(total - PRIORITY_MAX);
 
 		out->points[CCR_COL_SITE] =

@@ -35,7 +35,8 @@ struct ccr_score_extra {
 struct ccr_score {
 	double points[CCR_COLUMNS];
 	uint32_t priority; /* 1 .. 2^32-1 */
-	bool cut; /* the sum was outside that: SITE was changed so that the columns add up */
+	bool cut; /* the sum was outside that; where points are whole, SITE was changed so that the
+		   * columns add up */
 };
 
 /* Rounds to a whole number of points, never to a negative zero. */

@@ -502,6 +502,37 @@ bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const st
 	       (!d->max_nodes || count_required(q, tl->n) <= d->max_nodes);
 }
 
+bool ccr_search_now(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		    void (*more)(const void *from, uint32_t node, struct ccr_amount *free),
+		    const void *from)
+{
+	const struct ccr_demand *d = q->demand;
+	uint32_t n = 0, last = UINT32_MAX, least = ccr_demand_node_min(d);
+	struct ccr_quick quick;
+
+	CCR_BITS_EACH(i, q->candidates, tl->n)
+	{
+		const struct ccr_track *tr = &tl->track[i];
+		struct ccr__able *a = &s->able[n];
+
+		ccr_timeline_quick(tl, i, d, least, &quick, &last);
+		if (quick.never || !tl->node[i].up ||
+		    (!tr->booked_now && quick.ok && !ccr_quick_fits(&quick, &tr->now)))
+			continue;
+		*a = (struct ccr__able){
+		    .node = i, .least = tr->now, .required = ccr__in(q->required, i)};
+		if (tr->booked_now)
+			more(from, i, &a->least);
+		a->units = ccr_demand_most(d, &tl->node[i], &a->least);
+		if (!a->units)
+			continue;
+		if (d->total[0].count)
+			ccr__gives(d, &tl->node[i], &a->least, least, a->gpus);
+		n++;
+	}
+	return ccr__choose(s, q, n) > 0;
+}
+
 bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
 			 const struct ccr_query *q)
 {

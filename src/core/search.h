@@ -59,6 +59,14 @@ int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
 bool ccr_search_at(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
 		   int64_t start, uint64_t *out);
 
+/*
+ * Whether the candidates that are up hold the demand at this moment, with on each what is free now
+ * and what `more` adds to that; it is asked only for nodes of which bookings hold something now.
+ */
+bool ccr_search_now(struct ccr_search *s, const struct ccr_timeline *tl, const struct ccr_query *q,
+		    void (*more)(const void *from, uint32_t node, struct ccr_amount *free),
+		    const void *from);
+
 /* Whether the candidates could hold the demand if nothing ran; nodes that are down count too. */
 bool ccr_search_possible(struct ccr_search *s, const struct ccr_timeline *tl,
 			 const struct ccr_query *q);

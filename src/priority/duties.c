@@ -43,18 +43,31 @@ static void set_window(time_t last_ran, double decay_factor)
 
 /*
  * slurmctld writes usage seldom, the time of the last cycle is written at each. After a kill they
- * do not fit together: what was counted in between is to be counted again.
+ * do not fit together: what was counted in between is to be counted again. Without the time of the
+ * last cycle that of the usage stands for it, or what runs would be charged anew from its start.
  */
 static void recover(const struct ccr_settings *settings, struct ccr_last_ran *was)
 {
 	time_t saved;
 
 	duty.recovering = false;
-	if (!was->ran || !ccr_usage_saved_at(settings->state_dir, &saved) || saved >= was->ran)
+	if (!ccr_usage_saved_at(settings->state_dir, &saved))
 		return;
-	info("priority/ccr: the usage that was kept is %ld s older than the last cycle: it is "
-	     "counted from there",
-	     (long)(was->ran - saved));
+	if (!was->ran) {
+		if (saved)
+			info("priority/ccr: usage is taken to be counted up to when it was "
+			     "written");
+		was->ran = saved;
+		return;
+	}
+	if (saved >= was->ran)
+		return;
+	if (saved)
+		info("priority/ccr: the usage that was kept is %ld s older than the last cycle: it "
+		     "is counted from there",
+		     (long)(was->ran - saved));
+	else
+		info("priority/ccr: no usage was kept: it is counted from the start of what runs");
 	was->ran = saved;
 	duty.recovering = true;
 }

@@ -61,11 +61,12 @@ static void print_columns(const struct check *c)
 		const struct ccr_formula *f = &c->config->column[i];
 		const char *weight = weight_of(c, i);
 
-		printf("%-10s %10s  %-44s ", sccr_column_title(i), weight, f->text ? f->text : "0");
+		printf("%-10s %10s  %-44s ", sccr_column_title(i), sccr_safe(weight).text,
+		       sccr_safe(f->text ? f->text : "0").text);
 		if (f->text && !f->preset)
 			printf("line %u\n", f->line);
 		else
-			printf("%s\n", f->text ? f->where : "-");
+			printf("%s\n", f->text ? sccr_safe(f->where).text : "-");
 		hidden = hidden || (f->text && strcmp(f->text, "0") && !strcmp(weight, "0"));
 	}
 	if (hidden)
@@ -158,7 +159,7 @@ static void print_shares(const struct check *c, const struct ccr_group *g)
 static void print_names(const char *what, char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		printf("%s%s", i ? ", " : what, names[i]);
+		printf("%s%s", i ? ", " : what, sccr_safe(names[i]).text);
 	if (n)
 		putchar('\n');
 }
@@ -172,10 +173,12 @@ static void print_groups(const struct check *c)
 	for (size_t i = 0; i < g->count; i++) {
 		const struct ccr_group *one = g->list[i];
 
-		printf("group %s%s\n", one->name, one == g->fallback ? " (the default group)" : "");
+		printf("group %s%s\n", sccr_safe(one->name).text,
+		       one == g->fallback ? " (the default group)" : "");
 		print_target(c, &one->target, one->target_inherited);
 		print_shares(c, one);
-		printf("    financial factor %.10g: %s\n", one->financial, one->financial_words);
+		printf("    financial factor %.10g: %s\n", one->financial,
+		       sccr_safe(one->financial_words).text);
 		print_names("    also the accounts ", one->accounts, one->n_accounts);
 		print_names("    the users ", one->users, one->n_users);
 	}
@@ -188,7 +191,8 @@ static void print_groups(const struct check *c)
 			: " and else by\nits own account's shares in sacctmgr, with a database; "
 			  "without one it has no group");
 	else if (g->fallback)
-		printf("A job whose account no group names belongs to %s.\n\n", g->fallback->name);
+		printf("A job whose account no group names belongs to %s.\n\n",
+		       sccr_safe(g->fallback->name).text);
 	else
 		printf("A job whose account no group names has no group: its target, usage and "
 		       "financial terms are 0%s.\n\n",
@@ -255,8 +259,8 @@ static void print_lsf(const struct check *c)
 	printf("    user_shares %.10g%s", l->user_shares,
 	       l->n_users ? ", but for" : " of every user\n");
 	for (size_t i = 0; i < l->n_users; i++)
-		printf("%s %s %.10g%s", i ? "," : "", l->users[i].user, l->users[i].shares,
-		       i + 1 < l->n_users ? "" : "\n");
+		printf("%s %s %.10g%s", i ? "," : "", sccr_safe(l->users[i].user).text,
+		       l->users[i].shares, i + 1 < l->n_users ? "" : "\n");
 	if (l->array_tasks)
 		printf("    array_tasks %d: so many of a user's next jobs, tasks of arrays "
 		       "included, are ranked one by one\n",
@@ -283,17 +287,18 @@ static void print_backfill(const struct check *c)
 		bool strict;
 
 		ccr_config_backfill_of(c->config, b->partitions[i].name, &depth, &strict);
-		printf("    partition %s: %d bookings%s\n", b->partitions[i].name, depth,
-		       strict ? ", strict" : "");
+		printf("    partition %s: %d bookings%s\n", sccr_safe(b->partitions[i].name).text,
+		       depth, strict ? ", strict" : "");
 	}
 }
 
 static void print_all(const struct check *c)
 {
-	printf("%s is good%s%s.\n", c->config->name, c->config->preset ? ", on the preset " : "",
+	printf("%s is good%s%s.\n", sccr_safe(c->config->name).text,
+	       c->config->preset ? ", on the preset " : "",
 	       c->config->preset ? c->config->preset : "");
 	if (c->conf_path)
-		printf("Weights are those of %s.\n", c->conf_path);
+		printf("Weights are those of %s.\n", sccr_safe(c->conf_path).text);
 	else
 		printf("No slurm.conf was found: weights are not known.\n");
 	printf("Each score is lifted by %lld points, in SITE. Points are %s.\n\n",
@@ -333,12 +338,12 @@ static int check(const char *policy, const char *conf, bool quiet)
 	int rc = SCCR_OK;
 
 	if (ccr_config_load(policy, &options, &config, &err)) {
-		fprintf(stderr, "%s\n", err.text);
+		sccr_tell("%s", err.text);
 		return SCCR_BAD;
 	}
 	c.config = config;
 	if (sccr_policy_compile(config, -1, &compiled, &err)) {
-		fprintf(stderr, "sccr check: %s\n", err.text);
+		sccr_say("check", "%s", err.text);
 		ccr_config_free(config);
 		return SCCR_BAD;
 	}
@@ -346,14 +351,14 @@ static int check(const char *policy, const char *conf, bool quiet)
 		c.reads[i] = ccr_policy_uses(compiled, (enum ccr_var)i);
 	ccr_policy_free(compiled);
 	if (c.conf_path && sim_cluster_settings(&c.slurm, c.conf_path, &err)) {
-		fprintf(stderr, "sccr check: %s\n", err.text);
+		sccr_say("check", "%s", err.text);
 		rc = SCCR_BAD;
 	} else if (!quiet) {
 		print_all(&c);
 	}
 	warn_of_owners(&c, policy);
 	for (size_t i = 0; i < config->n_warnings; i++)
-		fprintf(stderr, "warning: %s\n", config->warnings[i].text);
+		sccr_warn("%s", config->warnings[i].text);
 	sim_cluster_free(&c.slurm);
 	ccr_config_free(config);
 	return rc;

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sccr/safe.h"
+
 extern char **environ;
 
 /* All of a stream, terminated; NULL: out of memory or unreadable. */
@@ -46,39 +48,25 @@ static char *read_all(int fd)
 	return NULL;
 }
 
-/* The length of the UTF-8 character that begins here; 0 where none does. */
-static size_t character(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-	if (s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
-/*
- * Names are whatever users made them: nothing in them may reach a terminal as a command. Those of
- * 0x80 to 0x9f (C1, two bytes in UTF-8) are commands to some, and so are bytes that are no UTF-8,
- * which JSON would not take either.
- */
+/* Names are whatever users made them: nothing in them may reach a terminal as a command. */
 static void defuse(char *text)
 {
-	unsigned char *s = (unsigned char *)text;
+	char *safe = NULL;
+	size_t plain = 0;
 
-	while (*s) {
-		size_t n = character(s);
-
-		if (n == 2 && s[0] == 0xc2 && s[1] < 0xa0) {
-			s[0] = s[1] = '?';
-		} else if (n == 0 || *s < 0x20 || *s == 0x7f) {
-			*s = '?';
-			n = 1;
-		}
-		s += n;
+	while (text[plain] >= 0x20 && text[plain] < 0x7f)
+		plain++;
+	if (!text[plain])
+		return;
+	safe = sccr_safe_copy(text);
+	if (safe && strlen(safe) <= strlen(text)) {
+		memcpy(text, safe, strlen(safe) + 1);
+	} else {
+		for (char *c = text + plain; *c; c++)
+			if (*c < 0x20 || *c == 0x7f) /* and what is no ASCII */
+				*c = '?';
 	}
+	free(safe);
 }
 
 /* The last line of a file, for a message. */

@@ -1,8 +1,8 @@
 /* common - see common.h */
 #include "sccr/common.h"
 
-#include <json-c/json.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,7 +64,7 @@ void sccr_warn_of_owner(const char *path, uid_t slurm_user, const char *words)
 	struct stat st;
 
 	if (stat(path, &st) == 0 && ccr_config_check_owner(&st, path, slurm_user, &err))
-		fprintf(stderr, "warning: %s%s\n", words, err.text);
+		sccr_warn("%s%s", words, err.text);
 }
 
 uid_t sccr_slurm_user(const struct sim_cluster *settings)
@@ -156,12 +156,4 @@ int sccr_weights_read(struct sccr_weights *w, const char *conf, const char *give
 	if (!rc && given)
 		rc = from_option(w, given, err);
 	return rc;
-}
-
-void sccr_json_string(FILE *out, const char *text)
-{
-	struct json_object *s = json_object_new_string(text);
-
-	fputs(s ? json_object_to_json_string_ext(s, JSON_C_TO_STRING_NOSLASHESCAPE) : "\"\"", out);
-	json_object_put(s);
 }

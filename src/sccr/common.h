@@ -5,11 +5,11 @@
 #define SCCR_COMMON_H
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "core/config.h"
 #include "core/score.h"
+#include "sccr/safe.h"
 #include "sccr/sim_cluster.h"
 
 /* This calendar year, in local time. */
@@ -56,8 +56,5 @@ struct sccr_weights {
  */
 int sccr_weights_read(struct sccr_weights *w, const char *conf, const char *given,
 		      struct ccr_error *err);
-
-/* A JSON string, quotes included. */
-void sccr_json_string(FILE *out, const char *text);
 
 #endif

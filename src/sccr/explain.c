@@ -14,6 +14,7 @@
 #include "core/ledger_state.h"
 #include "sccr/common.h"
 #include "sccr/options.h"
+#include "sccr/safe.h"
 #include "sccr/sccr.h"
 
 static const char help[] =
@@ -64,13 +65,17 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 {
 	double delta = x->job->terms.factor[CCR_COL_FAIRSHARE];
 	const char *expr;
+	bool sure;
 
 	if (!x->config)
 		return;
-	x->group = live_group_of(usage, &x->config->groups, x->job->user, x->job->account);
+	x->group = live_group_of(usage, &x->config->groups, x->job->user, x->job->account, &sure);
+	x->group_hidden = !sure;
+	if (!sure)
+		x->group = NULL;
 	if (!x->group)
 		return;
-	if (usage->n && x->config->usage.source != CCR_SOURCE_LEDGER &&
+	if (usage->n && usage->whole && x->config->usage.source != CCR_SOURCE_LEDGER &&
 	    x->config->usage.model == CCR_USAGE_HALFLIFE) {
 		x->usage = live_usage_of_group(usage, &x->config->groups, x->group);
 		x->usage_known = true;
@@ -81,7 +86,8 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 		x->usage_known = true;
 		return;
 	}
-	/* Without a database the ledger is root's; the fairshare factor of the job tells the rest.
+	/* Without a database the ledger is root's, and PrivateData may hide what there is; the
+	 * fairshare factor of the job tells the rest.
 	 */
 	expr = x->config->column[CCR_COL_FAIRSHARE].text;
 	if (x->policy == POLICY_THEIRS && expr && !strcmp(expr, "fs_delta") &&
@@ -283,7 +289,7 @@ static struct ccr_config *load_policy(const char *given, struct explain *x, char
 	if (given || x->policy_live)
 		sccr_policy_load(given ? given : x->policy_live, &config, &err);
 	if (!config) {
-		fprintf(stderr, "sccr explain: no group terms: %s\n", err.text);
+		sccr_say("explain", "no group terms: %s", err.text);
 		return NULL;
 	}
 	if (!given)
@@ -292,12 +298,10 @@ static struct ccr_config *load_policy(const char *given, struct explain *x, char
 	/* CCR_EINVAL: its priorities are not made by a policy at all */
 	x->policy = rc == CCR_EINVAL ? POLICY_OTHER : compare(given, x->policy_live);
 	if (x->policy == POLICY_OTHER)
-		fprintf(stderr,
-			"sccr explain: warning: %s is not the policy that slurmctld uses%s%s\n",
-			given, *path ? ", which is " : "", *path ? *path : "");
+		sccr_say("explain", "warning: %s is not the policy that slurmctld uses%s%s", given,
+			 *path ? ", which is " : "", *path ? *path : "");
 	else if (x->policy == POLICY_UNSURE)
-		fprintf(stderr, "sccr explain: warning: whether slurmctld uses %s cannot be told\n",
-			given);
+		sccr_say("explain", "warning: whether slurmctld uses %s cannot be told", given);
 	return config;
 }
 
@@ -333,7 +337,7 @@ int sccr_explain(int argc, char **argv)
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {
-		fprintf(stderr, "sccr explain: %s\n", err.text);
+		sccr_say("explain", "%s", err.text);
 		return SCCR_BAD;
 	}
 	what.queue = &q;
@@ -345,7 +349,7 @@ int sccr_explain(int argc, char **argv)
 	if (!rc)
 		rc = explain_all(&what, &usage, argv[optind], json, &err);
 	if (rc)
-		fprintf(stderr, "sccr explain: %s\n", err.text);
+		sccr_say("explain", "%s", err.text);
 	live_usage_free(&usage);
 	client_rows_free(&parts);
 	ccr_ledger_free(ledger);

@@ -47,6 +47,7 @@ struct explain {
 	const char *policy_name, *policy_live; /* the file given, slurmctld's; NULL: not known */
 	const struct ccr_ledger *ledger;       /* NULL: not to be read by this user */
 	const struct ccr_group *group;	       /* NULL: none, or not known */
+	bool group_hidden;		       /* PrivateData hides what would tell the group */
 	bool usage_known;
 	double eligible_s; /* eligible_time; below 0: the policy does not tell it */
 	double usage;	   /* percent */

@@ -5,6 +5,7 @@
 
 #include "sccr/common.h"
 #include "sccr/explain.h"
+#include "sccr/safe.h"
 
 #define SHOWN_AHEAD 5
 
@@ -46,10 +47,11 @@ static void print_terms(const struct explain *x, FILE *out)
 	/* Numbers of one policy beside the expressions of another would be two halves of nothing.
 	 */
 	if (x->policy == POLICY_OTHER)
-		fprintf(out, ", by the cluster's own policy and not by %s", x->policy_name);
+		fprintf(out, ", by the cluster's own policy and not by %s",
+			sccr_safe(x->policy_name).text);
 	else if (x->policy == POLICY_UNSURE)
 		fprintf(out, " (the expressions are those of %s, which the cluster may not use)",
-			x->policy_name);
+			sccr_safe(x->policy_name).text);
 	fputs(":\n", out);
 	for (int i = 0; i < CCR_COLUMNS; i++) {
 		const char *expr =
@@ -66,7 +68,7 @@ static void print_terms(const struct explain *x, FILE *out)
 		else
 			fprintf(out, " %12.6g x %10.10g = %14.0f%s%s", t->factor[i],
 				x->queue->weight[i], t->points[i], expr ? "  " : "",
-				expr ? expr : "");
+				expr ? sccr_safe(expr).text : "");
 		fputs("\n", out);
 	}
 	if (x->eligible_s >= 0)
@@ -108,14 +110,20 @@ static void print_group(const struct explain *x, FILE *out)
 	if (!x->config)
 		return;
 	if (x->policy != POLICY_THEIRS)
-		fprintf(out, "By %s: ", x->policy_name);
+		fprintf(out, "By %s: ", sccr_safe(x->policy_name).text);
+	if (x->group_hidden) {
+		fputs(
+		    "Its group cannot be told: Slurm hides the accounts above its own from you.\n",
+		    out);
+		return;
+	}
 	if (!g) {
 		fprintf(out, "Account %.60s has no group in the policy%s.\n",
 			x->job->account[0] ? x->job->account : "(none)",
 			x->policy == POLICY_THEIRS ? ": its group terms are 0" : "");
 		return;
 	}
-	fprintf(out, "Group %s: ", g->name);
+	fprintf(out, "Group %s: ", sccr_safe(g->name).text);
 	if (g->target.kind == CCR_TARGET_NONE)
 		fputs("no target", out);
 	else
@@ -243,13 +251,6 @@ static void print_behind(const struct explain *x, FILE *out)
 {
 	bool more = strchr(x->reason, ',') != NULL; /* the gate says why */
 
-	if (strchr(x->job->id, '+')) {
-		fprintf(out,
-			"It waits (%s). Parts of a hetjob start together: Slurm's own "
-			"backfill finds their time, the gate gives them no booking.\n",
-			x->reason);
-		return;
-	}
 	if (more)
 		fprintf(out, "It waits (%s).\n", x->reason);
 	else if (x->n_ahead || x->queue->partial)

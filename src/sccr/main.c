@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sccr/safe.h"
 #include "sccr/sccr.h"
 
 static const struct sccr_command commands[] = {
@@ -63,6 +64,6 @@ int main(int argc, char **argv)
 		if (!strcmp(name, commands[i].name))
 			return run(&commands[i], argc - 1, argv + 1);
 	}
-	fprintf(stderr, "sccr: no command \"%s\": see `sccr --help`\n", name);
+	sccr_say(NULL, "no command \"%s\": see `sccr --help`", name);
 	return SCCR_USAGE;
 }

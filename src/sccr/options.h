@@ -14,16 +14,18 @@ struct sccr_option {
 	bool *flag;
 };
 
-#define SCCR_OPTIONS_MAX 16
+#define SCCR_OPTIONS_MAX 24
 #define SCCR_GO_ON	 (-1)
 
 /*
- * Reads the options with getopt_long, which complains of what it does not know; --help and -h print
- * `help`. SCCR_GO_ON: what is not an option stands from argv[optind] on; else the exit status.
+ * Reads the options with getopt_long and complains of what it does not know, as argv[0] ("sccr
+ * check"); --help and -h print `help`. SCCR_GO_ON: what is not an option stands from argv[optind]
+ * on; else the exit status.
  */
 int sccr_options(int argc, char **argv, const struct sccr_option *table, const char *help);
 
 /* Wrong use: "sccr COMMAND: WHAT (see `sccr COMMAND --help`)". Returns SCCR_USAGE. */
-int sccr_wrong_use(const char *command, const char *what);
+int sccr_wrong_use(const char *command, const char *what, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -3,13 +3,15 @@
  *
  * The product's own core computes it: the number is what squeue would show for such a job.
  */
-#include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sccr/common.h"
 #include "sccr/options.h"
+#include "sccr/outputs.h"
 #include "sccr/sccr.h"
 #include "sccr/score_inputs.h"
 #include "sccr/score_plot.h"
@@ -32,7 +34,22 @@ struct run {
 	struct result *row;
 	size_t rows;
 	bool faults;
+	bool cut; /* a score or a column was cut to what Slurm can hold */
 };
+
+/* The base sits in SITE: with it, factor times weight are the points. */
+static double factor_of(const struct run *r, const struct result *row, int column)
+{
+	return row->factor[column] + (column == CCR_COL_SITE ? (double)r->rule.base : 0);
+}
+
+/* Are the points less than factor times weight, by more than their rounding? */
+static bool is_cut(const struct run *r, const struct result *row, int column)
+{
+	double all = factor_of(r, row, column) * r->rule.weight[column];
+
+	return fabs(all - row->score.points[column]) > 1 + 1e-9 * fabs(all);
+}
 
 static const char help[] =
     "usage: sccr score [OPTIONS] NAME=VALUE[,VALUE...]...\n\n"
@@ -45,7 +62,7 @@ static const char help[] =
     "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
     "  -w, --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
     "      --plot FILE        draws the priority over the first variable with several values\n"
-    "                         (a line for each value of the second) as SVG\n"
+    "                         (a line for each value of the others) as SVG\n"
     "      --json             the same as JSON\n"
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 bad policy, value or file, 2 wrong use.\n";
@@ -80,8 +97,10 @@ static int compute(struct run *r, struct ccr_error *err)
 		score_inputs_vars(&r->in, r->config, row->which, row->var);
 		ccr_policy_eval(r->policy, row->var, row->factor, faults);
 		ccr_score(&r->rule, row->factor, &extra, &row->score);
-		for (int i = 0; i < CCR_COLUMNS; i++)
+		for (int i = 0; i < CCR_COLUMNS; i++) {
 			r->faults = r->faults || faults[i];
+			r->cut = r->cut || row->score.cut || (!faults[i] && is_cut(r, row, i));
+		}
 	}
 	return CCR_OK;
 }
@@ -111,7 +130,8 @@ static void print_one(const struct run *r, const struct result *row)
 		if (!strcmp(expr, "0") && row->score.points[i] == 0)
 			continue;
 		printf("%-10s %14.7g x %10.10g = %14.10g  %s%s\n", sccr_column_title(i),
-		       row->factor[i], r->rule.weight[i], row->score.points[i], expr,
+		       factor_of(r, row, i), r->rule.weight[i], row->score.points[i],
+		       sccr_safe(expr).text,
 		       i == CCR_COL_SITE && r->rule.base ? ", and the base" : "");
 	}
 	if (r->in.nice != 0)
@@ -153,8 +173,8 @@ static void print_json(const struct run *r)
 		for (int c = 0; c < CCR_COLUMNS; c++) {
 			printf("%s\"%s\": {\"factor\": %.17g, \"weight\": %.17g, \"points\": "
 			       "%.17g, \"expression\": ",
-			       c ? ", " : "", ccr_column_name(c), row->factor[c], r->rule.weight[c],
-			       row->score.points[c]);
+			       c ? ", " : "", ccr_column_name(c), factor_of(r, row, c),
+			       r->rule.weight[c], row->score.points[c]);
 			sccr_json_string(stdout, ccr_policy_expr(r->policy, (enum ccr_column)c));
 			printf("}");
 		}
@@ -164,7 +184,7 @@ static void print_json(const struct run *r)
 }
 
 /* One line for each value of the second variable; a line is consecutive rows, transposed. */
-static int plot(const struct run *r, const char *path, struct ccr_error *err)
+static int plot(const struct run *r, struct sccr_output *picture, struct ccr_error *err)
 {
 	int first = r->in.order[0];
 	size_t nx = (size_t)r->in.var[first].n, lines = r->rows / nx;
@@ -176,8 +196,8 @@ static int plot(const struct run *r, const char *path, struct ccr_error *err)
 
 	if (!line || !xy || !label)
 		rc = ccr_error_nomem(err);
-	else if (!(out = fopen(path, "w")))
-		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	else if (!(out = sccr_output_begin(picture, err)))
+		rc = CCR_EIO;
 	for (size_t l = 0; !rc && l < lines; l++) {
 		size_t used = 0;
 
@@ -204,8 +224,8 @@ static int plot(const struct run *r, const char *path, struct ccr_error *err)
 			 ccr_var_info(first)->unit);
 		score_plot(out, r->config->name, axis, "priority", line, lines);
 	}
-	if (out && fclose(out) && !rc)
-		rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", path, strerror(errno));
+	if (!rc)
+		rc = sccr_output_end(picture, err);
 	free(line);
 	free(xy);
 	free(label);
@@ -243,37 +263,66 @@ static void clear(struct run *r)
 	free(r->row);
 }
 
+/* 0, or the exit status, which is said why. */
+static int open_picture(struct sccr_output *picture, const char *policy, const char *conf,
+			struct ccr_error *err)
+{
+	const struct sccr_kept kept[] = {{"the policy", access(policy, F_OK) ? NULL : policy, -1},
+					 {"the slurm.conf", conf, -1},
+					 {"standard output, where the score goes", NULL, 1}};
+	int rc = sccr_outputs_open(picture, 1, kept, sizeof(kept) / sizeof(kept[0]), err);
+
+	if (rc == CCR_EINVAL)
+		return sccr_wrong_use("score", "%s", err->text);
+	if (rc)
+		sccr_say("score", "%s", err->text);
+	return rc ? SCCR_BAD : SCCR_OK;
+}
+
 int sccr_score(int argc, char **argv)
 {
-	const char *policy = "ccr", *conf = NULL, *weights = NULL, *picture = NULL;
+	const char *policy = "ccr", *conf = NULL, *weights = NULL;
+	struct sccr_output picture = {.option = "--plot"};
 	bool json = false;
 	const struct sccr_option options[] = {
 	    {"policy", 'p', &policy, NULL},   {"slurm-conf", 's', &conf, NULL},
-	    {"weights", 'w', &weights, NULL}, {"plot", 0, &picture, NULL},
+	    {"weights", 'w', &weights, NULL}, {"plot", 0, &picture.path, NULL},
 	    {"json", 0, NULL, &json},	      {0}};
 	struct run r = {0};
 	struct ccr_error err;
-	int rc = sccr_options(argc, argv, options, help);
+	int rc = sccr_options(argc, argv, options, help), status;
 
 	if (rc != SCCR_GO_ON)
 		return rc;
 	if (optind == argc)
 		return sccr_wrong_use("score", "give at least one NAME=VALUE");
-	rc = make(&r, policy, sccr_find_conf(conf), weights, argv + optind, argc - optind, &err);
-	if (!rc && picture && !r.in.n_several)
+	conf = sccr_find_conf(conf);
+	rc = make(&r, policy, conf, weights, argv + optind, argc - optind, &err);
+	if (!rc && picture.path && !r.in.n_several)
 		rc = ccr_error_set(&err, CCR_EINVAL, 0,
 				   "--plot: expected a variable with several values");
-	if (!rc && picture)
-		rc = plot(&r, picture, &err);
+	if (!rc && picture.path) {
+		status = open_picture(&picture, policy, conf, &err);
+		if (!status)
+			rc = plot(&r, &picture, &err);
+		sccr_outputs_close(&picture, 1);
+		if (status) {
+			clear(&r);
+			return status;
+		}
+	}
 	if (rc) {
-		fprintf(stderr, "sccr score: %s\n", err.text);
+		sccr_say("score", "%s", err.text);
 		clear(&r);
 		return SCCR_BAD;
 	}
 	if (!r.weights.known)
-		fputs("sccr score: no slurm.conf and no --weights: each weight counts 1\n", stderr);
+		sccr_say("score", "no slurm.conf and no --weights: each weight counts 1");
 	if (r.faults)
-		fputs("sccr score: a column had no finite value and counts 0 there\n", stderr);
+		sccr_say("score", "a column had no finite value and counts 0 there");
+	if (r.cut)
+		sccr_say("score", "a score is beyond what Slurm can hold (1 to 4294967295): "
+				  "columns are cut to add up to that");
 	if (json)
 		print_json(&r);
 	else if (r.rows == 1)

@@ -10,7 +10,8 @@
 #include "core/shares.h"
 #include "sccr/sim_text.h"
 
-#define NICE_MOST 2147483645.0 /* Slurm's: sbatch(1), --nice */
+#define NICE_MOST  2147483645.0 /* Slurm's: sbatch(1), --nice */
+#define COUNT_MOST 4294967293.0 /* Slurm's, of 32 bits less the numbers that mean none */
 
 static int bad(struct ccr_error *err, const char *name, const char *found, const char *expected)
 {
@@ -54,12 +55,35 @@ static bool parse_value(int var, const char *text, double *out)
 	return false;
 }
 
+/* Is this a count of something, or a whole number of Slurm's? */
+static bool counts(int var)
+{
+	switch (var) {
+	case CCR_VAR_NODES:
+	case CCR_VAR_NCPUS:
+	case CCR_VAR_NGPUS:
+	case CCR_VAR_NTASKS:
+	case CCR_VAR_STARTED:
+	case CCR_VAR_QUEUE_PRIORITY:
+	case CCR_VAR_QOS_PRIORITY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * What a variable can be: what Slurm or the policy file would let through. A count may be 0, for
  * the start of a range.
  */
 static void limits_of(int var, double *low, double *high, const char **words)
 {
+	if (counts(var)) {
+		*low = 0;
+		*high = COUNT_MOST;
+		*words = "a whole number from 0 to 4294967293";
+		return;
+	}
 	*low = 0;
 	*high = INFINITY;
 	*words = "a number of at least 0";
@@ -108,10 +132,11 @@ static bool allowed(int var, double value, const char **words)
 	double low, high;
 
 	limits_of(var, &low, &high, words);
-	return isfinite(value) && value >= low && value <= high;
+	return isfinite(value) && value >= low && value <= high &&
+	       (!counts(var) || value == floor(value));
 }
 
-/* FROM..TO[..STEP]: both ends count; ten steps where none is given. */
+/* FROM..TO[..STEP]: both ends count; about ten steps where none is given, of a count whole ones. */
 static int add_range(struct score_input *v, int var, const char *name, char *text,
 		     struct ccr_error *err)
 {
@@ -135,13 +160,17 @@ static int add_range(struct score_input *v, int var, const char *name, char *tex
 	}
 	if (!allowed(var, a, &words) || !allowed(var, b, &words))
 		return bad(err, name, allowed(var, a, &words) ? to : text, words);
-	s = (b - a) / 10;
+	s = counts(var) ? ceil((b - a) / 10) : (b - a) / 10;
 	if (step && (!parse_value(var, step, &s) || !(s > 0)))
 		return bad(err, name, step, "a step above 0");
+	if (step && counts(var) && s != floor(s))
+		return bad(err, name, step, "a step that is a whole number");
 	if (!(s > 0))
 		return add(v, a, err);
 	for (int i = 0; !rc && a + i * s <= b + s * 1e-9; i++)
 		rc = add(v, a + i * s, err);
+	if (!rc && !step && v->value[v->n - 1] < b - s * 1e-9)
+		rc = add(v, b, err);
 	return rc;
 }
 
@@ -178,6 +207,8 @@ static int take_group(struct score_inputs *in, const struct ccr_config *config, 
 {
 	enum ccr_group_by by = CCR_GROUP_BY_NONE;
 
+	if (in->group)
+		return bad(err, "group", name, "it once");
 	in->group = ccr_groups_climb(&config->groups, name, &name, 1, &by, NULL);
 	if (!in->group || by == CCR_GROUP_BY_DEFAULT)
 		return bad(err, "group", name, "a group, account or user of the policy");
@@ -187,14 +218,25 @@ static int take_group(struct score_inputs *in, const struct ccr_config *config, 
 static int take_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
 		     struct ccr_error *err)
 {
+	if (in->var[CCR_VAR_FINANCIAL].n)
+		return bad(err, "tier", name, "it once, and no financial beside it");
 	for (size_t i = 0; i < config->groups.n_tiers; i++) {
 		if (!strcmp(config->groups.tiers[i].name, name)) {
-			in->var[CCR_VAR_FINANCIAL].n = 0;
 			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
 				   err);
 		}
 	}
 	return bad(err, "tier", name, "a tier of the policy");
+}
+
+static int take_nice(struct score_inputs *in, const char *text, struct ccr_error *err)
+{
+	if (in->has_nice)
+		return bad(err, "nice", text, "it once");
+	in->has_nice = true;
+	return sim_text_double(text, &in->nice) && fabs(in->nice) <= NICE_MOST
+		   ? CCR_OK
+		   : bad(err, "nice", text, "a number from -2147483645 to 2147483645");
 }
 
 static int unknown(const char *name, struct ccr_error *err)
@@ -228,11 +270,11 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 	else if (!strcmp(name, "tier"))
 		rc = take_tier(in, config, list, err);
 	else if (!strcmp(name, "nice"))
-		rc = sim_text_double(list, &in->nice) && fabs(in->nice) <= NICE_MOST
-			 ? CCR_OK
-			 : bad(err, name, list, "a number from -2147483645 to 2147483645");
+		rc = take_nice(in, list, err);
 	else if (var < 0)
 		rc = unknown(name, err);
+	else if (var == CCR_VAR_TARGET && in->var[var].n)
+		rc = bad(err, name, list, "it once");
 	else if (var == CCR_VAR_TARGET && !ccr_target_parse(list, &in->target) &&
 		 in->target.kind != CCR_TARGET_BOTH)
 		rc = allowed(var, in->target.percent, &words)

@@ -4,6 +4,8 @@
 #ifndef SCCR_SCORE_INPUTS_H
 #define SCCR_SCORE_INPUTS_H
 
+#include <stdbool.h>
+
 #include "core/config.h"
 #include "core/vars.h"
 
@@ -21,6 +23,7 @@ struct score_inputs {
 	int order[CCR_VAR_COUNT]; /* variables with several values, as they were given */
 	int n_several;
 	double nice;
+	bool has_nice;
 };
 
 /*

@@ -2,6 +2,9 @@
 #include "sccr/score_plot.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "sccr/safe.h"
 
 #define WIDTH  760
 #define HEIGHT 440
@@ -40,9 +43,11 @@ static struct axis make_axis(double low, double high)
 	return a;
 }
 
-static void text(FILE *out, const char *s)
+static void text(FILE *out, const char *words)
 {
-	for (; *s; s++) {
+	char *safe = sccr_safe_copy(words);
+
+	for (const char *s = safe; s && *s; s++) {
 		switch (*s) {
 		case '<':
 			fputs("&lt;", out);
@@ -60,6 +65,7 @@ static void text(FILE *out, const char *s)
 			fputc(*s, out);
 		}
 	}
+	free(safe);
 }
 
 static double px(const struct axis *a, double v)

@@ -213,6 +213,11 @@ void sim_columns_free(struct sim_columns *c)
 	free(c);
 }
 
+bool sim_columns_have_starts(const struct sim_columns *c)
+{
+	return c->at[COL_WAIT] >= 0 || c->at[COL_START] >= 0;
+}
+
 /* The field of a column, or "" where the file has no such column. */
 static const char *get(const struct sim_columns *c, enum column column)
 {
@@ -337,40 +342,88 @@ static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out,
 	return SIM_LINE_JOB;
 }
 
+/*
+ * States of sacct that say more than the job's times. `live`: it has not ended. `elsewhere`: it
+ * never ran here. `unstarted`: if it has no length it left the queue without running, and a Start
+ * that it has is when it left. "CANCELLED by 5" is one, too. Jobs of other states have ended, and
+ * their times say whether they ran; what a requeue, a preemption or a new size cut short is a job.
+ */
+static const struct {
+	const char *name;
+	bool live, elsewhere, unstarted;
+} states[] = {
+    {"PENDING", .live = true},	      {"RUNNING", .live = true},
+    {"SUSPENDED", .live = true},      {"CONFIGURING", .live = true},
+    {"COMPLETING", .live = true},     {"STAGE_OUT", .live = true},
+    {"SIGNALING", .live = true},      {"STOPPED", .live = true},
+    {"REQUEUE_HOLD", .live = true},   {"REQUEUE_FED", .live = true},
+    {"RESV_DEL_HOLD", .live = true},  {"SPECIAL_EXIT", .live = true},
+    {"REVOKED", .elsewhere = true}, /* another cluster of the federation took it */
+    {"CANCELLED", .unstarted = true}, {"DEADLINE", .unstarted = true},
+    {"REQUEUED", .unstarted = true},  {"BOOT_FAIL", .unstarted = true},
+};
+
+/* A point in time, or -1 where it says that there is none or nothing. False: it is neither. */
+static bool point(const char *text, sim_time *out)
+{
+	*out = -1;
+	return !*text || !strcasecmp(text, "Unknown") || !strcasecmp(text, "None") ||
+	       (sim_text_date(text, out) && *out >= 0);
+}
+
+/* How long the job ran, and whether it did and is over. */
+static enum sim_line_kind sacct_times(const struct sim_columns *c, struct sim_line *out,
+				      struct sim_message *m)
+{
+	const char *state = get(c, COL_STATE), *run = get(c, COL_RUNTIME);
+	const char *from = get(c, COL_START), *to = get(c, COL_END);
+	sim_time start, end;
+	size_t k = 0, n = sizeof(states) / sizeof(states[0]);
+
+	while (k < n && strncmp(state, states[k].name, strcspn(state, " +")) != 0)
+		k++;
+	if (!*state)
+		k = n;
+	if (!point(from, &start))
+		return bad(m, "Start", "YYYY-MM-DDTHH:MM:SS, None or Unknown", from);
+	if (!point(to, &end))
+		return bad(m, "End", "YYYY-MM-DDTHH:MM:SS or Unknown", to);
+	if ((k < n && (states[k].live || states[k].elsewhere)) || (*to && end < 0) ||
+	    (*from && start < 0))
+		return SIM_LINE_SKIP;
+	/* Elapsed is D-HH:MM:SS or HH:MM:SS, ElapsedRaw seconds */
+	if (*run && (!(strchr(run, ':') ? sim_text_limit(run, &out->runtime)
+					: sim_text_seconds(run, &out->runtime)) ||
+		     out->runtime < 0))
+		return bad(m, "Elapsed", "a duration", run);
+	if (!*run && (start < 0 || end < start))
+		return bad(m, "Start, End", "two points in time in this order", to);
+	if (!*run)
+		out->runtime = end - start;
+	if (!out->runtime && k < n && states[k].unstarted)
+		return SIM_LINE_SKIP;
+	if (start >= out->submit)
+		out->recorded_wait = start - out->submit;
+	return SIM_LINE_JOB;
+}
+
 static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out,
 				     struct sim_message *m)
 {
-	const char *state = get(c, COL_STATE), *run = get(c, COL_RUNTIME), *s;
-	sim_time start = -1, end = -1;
+	const char *s;
+	enum sim_line_kind kind;
 
 	if (strchr(get(c, COL_ID), '.')) /* a step of a job */
 		return SIM_LINE_NONE;
 	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
 		return bad(m, "Submit", "YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
-	s = get(c, COL_START);
-	if (*s && !sim_text_date(s, &start) && !strcasecmp(s, "Unknown"))
-		return SIM_LINE_SKIP;
-	s = get(c, COL_END);
-	if (!strncmp(state, "PENDING", 7) || !strncmp(state, "RUNNING", 7) ||
-	    !strncmp(state, "SUSPENDED", 9) || !strcasecmp(s, "Unknown"))
-		return SIM_LINE_SKIP;
-	sim_text_date(s, &end);
-	/* Elapsed is D-HH:MM:SS or HH:MM:SS, ElapsedRaw seconds */
-	if (*run && !(strchr(run, ':') ? sim_text_limit(run, &out->runtime)
-				       : sim_text_seconds(run, &out->runtime)))
-		return bad(m, "Elapsed", "a duration", run);
-	if (!*run && (start < 0 || end < start))
-		return bad(m, "Start, End", "two points in time in this order", s);
-	if (!*run)
-		out->runtime = end - start;
-	if (out->runtime <= 0 && !strncmp(state, "CANCELLED", 9))
-		return SIM_LINE_SKIP;
-	if (start >= out->submit)
-		out->recorded_wait = start - out->submit;
+	kind = sacct_times(c, out, m);
+	if (kind != SIM_LINE_JOB)
+		return kind;
 	s = get(c, COL_LIMIT_MINUTES);
 	if (*s && sim_text_seconds(s, &out->limit))
 		out->limit *= 60;
-	else if (!*s && (s = get(c, COL_LIMIT), *s) && strcasecmp(s, "Partition_Limit") != 0 &&
+	else if ((*s || (s = get(c, COL_LIMIT), *s)) && strcasecmp(s, "Partition_Limit") != 0 &&
 		 !sim_text_limit(s, &out->limit))
 		return bad(m, "Timelimit", "a time limit", s);
 	if (!count(get(c, COL_NODES), &out->want.nodes))

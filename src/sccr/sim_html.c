@@ -1,10 +1,7 @@
 /* sim_html - see sim_html.h */
 #include "sccr/sim_html.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "sccr/safe.h"
 #include "sccr/sim_page.h"
 
 /*
@@ -27,7 +24,7 @@ static void put_time(FILE *f, sim_time t)
 /* json-c writes "/" as "\/", so that no text can end the script element that holds the data. */
 static void put_text(FILE *f, const char *text)
 {
-	json_object *o = json_object_new_string(text);
+	json_object *o = sccr_json_new(text);
 
 	fputs(o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN) : "\"\"", f);
 	json_object_put(o);
@@ -203,19 +200,9 @@ static void put_data(FILE *f, const struct sim_html *h, const struct sim *s, jso
 		json_object_to_json_string_ext(runs, JSON_C_TO_STRING_PLAIN));
 }
 
-int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs,
-		   struct ccr_error *err)
+void sim_html_write(FILE *out, const struct sim_html *h, const struct sim *s, json_object *runs)
 {
-	FILE *f = fopen(h->path, "we");
-	int bad;
-
-	if (!f)
-		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", h->path, strerror(errno));
-	fwrite(sim_page_head, 1, sim_page_head_len, f);
-	put_data(f, h, s, runs);
-	fwrite(sim_page_tail, 1, sim_page_tail_len, f);
-	bad = ferror(f);
-	if (fclose(f) || bad)
-		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", h->path, strerror(errno));
-	return CCR_OK;
+	fwrite(sim_page_head, 1, sim_page_head_len, out);
+	put_data(out, h, s, runs);
+	fwrite(sim_page_tail, 1, sim_page_tail_len, out);
 }

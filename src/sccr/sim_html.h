@@ -5,11 +5,11 @@
 #define SCCR_SIM_HTML_H
 
 #include <json-c/json.h>
+#include <stdio.h>
 
 #include "sccr/sim_record.h"
 
 struct sim_html {
-	const char *path;
 	const char *title;
 	const char *policy; /* in words, for the heading */
 	int depth;	    /* bookings a partition, -1: no number */
@@ -17,9 +17,8 @@ struct sim_html {
 
 /*
  * Writes the page of the run s (its record, workload and scorer are read), with the figures of all
- * runs. 0, or CCR_EIO with the system's reason.
+ * runs. The caller looks for errors of out.
  */
-int sim_html_write(const struct sim_html *h, const struct sim *s, json_object *runs,
-		   struct ccr_error *err);
+void sim_html_write(FILE *out, const struct sim_html *h, const struct sim *s, json_object *runs);
 
 #endif

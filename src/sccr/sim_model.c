@@ -275,31 +275,42 @@ static int recorded_cycle(void *state, struct sim *s, struct ccr_error *err)
 	return CCR_OK;
 }
 
+static const struct {
+	const char *name;
+	uint32_t depth; /* at most */
+	bool strict, whole, recorded;
+	int (*cycle)(void *state, struct sim *s, struct ccr_error *err);
+} models[] = {{"fcfs", 0, true, false, false, cycle},
+	      {"easy", 1, false, false, false, cycle},
+	      {"conservative", UINT32_MAX, false, false, false, keep_cycle},
+	      {"whole-node", UINT32_MAX, false, true, false, cycle},
+	      {"recorded", 0, false, false, true, recorded_cycle}};
+
+#define MODELS (sizeof(models) / sizeof(models[0]))
+
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < MODELS && strcmp(models[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+bool sim_model_known(const char *name)
+{
+	return find(name) < MODELS;
+}
+
 int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim *s,
 		  const struct sim_model_options *o, struct ccr_error *err)
 {
-	static const struct {
-		const char *name;
-		uint32_t depth; /* at most */
-		bool strict, whole, recorded;
-		int (*cycle)(void *state, struct sim *s, struct ccr_error *err);
-	} models[] = {{"fcfs", 0, true, false, false, cycle},
-		      {"easy", 1, false, false, false, cycle},
-		      {"conservative", UINT32_MAX, false, false, false, keep_cycle},
-		      {"whole-node", UINT32_MAX, false, true, false, cycle},
-		      {"recorded", 0, false, false, true, recorded_cycle}};
 	struct model *m;
-	size_t i = 0;
+	size_t i = find(name);
 
 	memset(out, 0, sizeof(*out));
-	while (i < sizeof(models) / sizeof(models[0]) && strcmp(models[i].name, name) != 0)
-		i++;
-	if (i == sizeof(models) / sizeof(models[0]))
-		return ccr_error_set(
-		    err, CCR_EINVAL, 0,
-		    "no scheduler \"%.60s\": ccr, fcfs, easy, conservative, whole-node and "
-		    "recorded are known",
-		    name);
+	if (i == MODELS)
+		return ccr_error_set(err, CCR_EINVAL, 0, "no scheduler \"%.60s\"", name);
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return ccr_error_nomem(err);

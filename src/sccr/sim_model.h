@@ -20,6 +20,9 @@ struct sim_model_options {
 	uint32_t max_test; /* jobs looked at in a cycle; UINT32_MAX: all */
 };
 
+/* Is there a model of that name? */
+bool sim_model_known(const char *name);
+
 /* CCR_EINVAL: no model of that name. The scheduler is freed by its own `free`. */
 int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim *s,
 		  const struct sim_model_options *o, struct ccr_error *err);

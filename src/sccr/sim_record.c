@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sccr/safe.h"
 #include "sccr/sim_hostlist.h"
 
 /* Room for n more elements. */
@@ -305,21 +306,10 @@ static void put_time(FILE *f, sim_time t)
 		fprintf(f, ",%lld", (long long)(t / 1000));
 }
 
-/* A field that may need quotes. */
 static void put_text(FILE *f, const char *text)
 {
 	fputc(',', f);
-	if (!strpbrk(text, ",\"\n")) {
-		fputs(text, f);
-		return;
-	}
-	fputc('"', f);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', f);
-		fputc(*text, f);
-	}
-	fputc('"', f);
+	sccr_put_csv(f, text);
 }
 
 void sim_record_csv(FILE *f, const struct sim *s, const struct sim_job *j)

@@ -2,8 +2,8 @@
 #include "sccr/sim_report.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "sccr/safe.h"
 #include "sccr/sim_text.h"
 
 /* How the text shows a figure. */
@@ -81,7 +81,7 @@ static json_object *class_row(const char *name, struct sim_class *c, const struc
 {
 	json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "name", sccr_json_new(name));
 	add_class(o, c);
 	add_num(o, "cpu_share", f->all.cpu_ms > 0 ? 100 * c->cpu_ms / f->all.cpu_ms : 0);
 	add_num(o, "gpu_share", f->all.gpu_ms > 0 ? 100 * c->gpu_ms / f->all.gpu_ms : 0);
@@ -265,7 +265,7 @@ static void csv_object(FILE *out, const char *scheduler, const char *kind, const
 		if (t != json_type_double && t != json_type_int)
 			continue;
 		fprintf(out, "%s,%s,", scheduler, kind);
-		fprintf(out, strpbrk(name, ",\"") ? "\"%s\"" : "%s", name);
+		sccr_put_csv(out, name);
 		fprintf(out, ",%s,%s\n", key, json_object_get_string(v));
 	}
 }

@@ -137,10 +137,12 @@ const char *sim_text_span(sim_time t, char *out, unsigned size)
 	const char *sign = t < 0 ? "-" : "";
 	int64_t ms = t < 0 ? -t : t, s = (ms + 500) / 1000;
 
-	if (ms < 60 * SIM_SECOND)
+	if (ms < 60 * SIM_SECOND && ms % 1000 == 0)
+		snprintf(out, size, "%s%lld s", sign, (long long)s);
+	else if (ms < 60 * SIM_SECOND)
 		snprintf(out, size, "%s%.1f s", sign, (double)ms / 1000);
 	else if (s < 86400)
-		snprintf(out, size, "%s%02d:%02d:%02d", sign, (int)(s / 3600), (int)(s / 60 % 60),
+		snprintf(out, size, "%s%d:%02d:%02d", sign, (int)(s / 3600), (int)(s / 60 % 60),
 			 (int)(s % 60));
 	else
 		snprintf(out, size, "%s%lldd %02d:%02d:%02d", sign, (long long)(s / 86400),

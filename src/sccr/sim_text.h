@@ -28,7 +28,7 @@ bool sim_text_date(const char *text, sim_time *out);
 /* A size with Slurm's suffix K, M, G, T or P (none: M), rounded up to MiB. */
 bool sim_text_mem(const char *text, uint32_t *mib);
 
-/* "3d 04:05:06", "04:05:06" or "12.5 s" for people; returns out. */
+/* "3d 04:05:06", "4:05:06", "12.5 s" or "12 s" for people, as the page has it; returns out. */
 const char *sim_text_span(sim_time t, char *out, unsigned size);
 
 #endif

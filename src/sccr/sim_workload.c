@@ -240,6 +240,12 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 		}
 		l->want.gpu_type = (int32_t)t;
 	}
+	if (w->need_start && l->recorded_wait < 0) {
+		snprintf(m->text, sizeof(m->text),
+			 "%s%s: no start at or after its submission is recorded",
+			 l->id[0] ? "job " : "the job", l->id);
+		return SIM_LINE_BAD;
+	}
 	if (!w->keep_memory)
 		l->want.mem = 0;
 	j->want = l->want;
@@ -249,14 +255,14 @@ static enum sim_line_kind to_job(struct sim_workload *w, struct sim_line *l, str
 	if (next_home(w, l->partition, &k) == UINT32_MAX ? !settle(w, j, home, &why)
 							 : !find_home(w, l, j, &why)) {
 		snprintf(m->text, sizeof(m->text),
-			 "job %s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
-			 l->id, why, (unsigned long long)l->want.cpus,
-			 (unsigned long long)l->want.gpus, (unsigned long long)l->want.mem);
+			 "%s%s can never run: it asks for %s (%llu CPUs, %llu GPUs, %llu MiB)",
+			 l->id[0] ? "job " : "the job", l->id, why,
+			 (unsigned long long)l->want.cpus, (unsigned long long)l->want.gpus,
+			 (unsigned long long)l->want.mem);
 		return SIM_LINE_BAD;
 	}
 	if (strchr(l->partition, ','))
 		j->list = name_of(w->lists, l->partition);
-	w->counts.cut += l->runtime > j->limit;
 	j->submit = l->submit;
 	j->recorded_wait = l->recorded_wait;
 	j->after = l->after;
@@ -299,6 +305,11 @@ static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, st
 		kind = sim_columns_line(w->columns, w->buf, &l, m);
 	}
 	return kind == SIM_LINE_JOB ? to_job(w, &l, j, m) : kind;
+}
+
+bool sim_workload_has_starts(const struct sim_workload *w)
+{
+	return !w->columns || sim_columns_have_starts(w->columns);
 }
 
 int sim_workload_rewind(struct sim_workload *w, struct ccr_error *err)
@@ -348,6 +359,25 @@ static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 	return CCR_OK;
 }
 
+static void count(struct sim_workload *w, const struct sim_job *j)
+{
+	struct sim_workload_counts *c = &w->counts;
+	bool longer = j->asked_runtime > j->limit;
+
+	if (!c->jobs || j->submit < c->first_submit)
+		c->first_submit = j->submit;
+	if (!c->jobs || j->submit > c->last_submit)
+		c->last_submit = j->submit;
+	c->jobs++;
+	/* in its home, which allows it if any of its partitions does */
+	if (!short_enough(w, j, j->home)) {
+		c->over_max++;
+		c->over_max_cut += longer;
+	} else {
+		c->cut += longer;
+	}
+}
+
 int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		       struct ccr_error *err)
 {
@@ -364,14 +394,8 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 	while (!rc && !end) {
 		switch (read_job(w, &j, &m, &end)) {
 		case SIM_LINE_JOB:
-			if (!c->jobs)
-				c->first_submit = c->last_submit = j.submit;
-			in_order &= j.submit >= c->last_submit;
-			if (j.submit < c->first_submit)
-				c->first_submit = j.submit;
-			if (j.submit > c->last_submit)
-				c->last_submit = j.submit;
-			c->jobs++;
+			in_order &= !c->jobs || j.submit >= c->last_submit;
+			count(w, &j);
 			break;
 		case SIM_LINE_SKIP:
 			c->skipped++;
@@ -414,11 +438,7 @@ int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_er
 		return 1;
 	}
 	while (!end) {
-		uint64_t cut = w->counts.cut;
-		enum sim_line_kind kind = read_job(w, job, &m, &end);
-
-		w->counts.cut = cut; /* counted once, by the check */
-		if (kind == SIM_LINE_JOB)
+		if (read_job(w, job, &m, &end) == SIM_LINE_JOB)
 			return 1;
 	}
 	if (ferror(w->file)) {

@@ -36,7 +36,7 @@ struct sim_line {
 enum sim_line_kind {
 	SIM_LINE_JOB,
 	SIM_LINE_NONE, /* blank, comment, header, a job step */
-	SIM_LINE_SKIP, /* a job that never ran or has not ended: counted, not an error */
+	SIM_LINE_SKIP, /* a job that never ran here or has not ended: counted, not an error */
 	SIM_LINE_BAD,  /* the message says what is wrong */
 };
 
@@ -48,7 +48,9 @@ struct sim_message {
 /* Sums of a whole pass over the file. */
 struct sim_workload_counts {
 	uint64_t lines, jobs, bad, skipped;
-	uint64_t cut; /* jobs that ran longer than their limit: ended at it */
+	uint64_t cut;	   /* jobs that ran longer than their limit: ended at it */
+	uint64_t over_max; /* jobs whose limit is above their partition's MaxTime: cut to that */
+	uint64_t over_max_cut; /* those of over_max that ran longer than MaxTime */
 	sim_time first_submit, last_submit;
 };
 
@@ -61,6 +63,7 @@ struct sim_workload {
 	struct sim_names *lists; /* of partitions, where a job names several */
 	struct sim_workload_counts counts;
 	bool no_kill;		      /* jobs run on past their limit */
+	bool need_start;	      /* a job of which no start is recorded is a bad line */
 	bool keep_memory;	      /* the cluster's nodes have memory to give */
 	int64_t unix_zero;	      /* seconds since 1970 at time 0; SWF's header, else 0 */
 	int64_t max_nodes, max_procs; /* SWF's header, else 0 */
@@ -84,6 +87,9 @@ typedef void (*sim_complain)(uint64_t line, const char *text, void *arg);
  */
 int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format format,
 		      struct ccr_error *err);
+
+/* Does the file have columns that say when jobs started? SWF always has. */
+bool sim_workload_has_starts(const struct sim_workload *w);
 
 /* Reads the whole file once: counts, checks, sorts if it must. w->cluster is set by then. */
 int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
@@ -114,6 +120,8 @@ int sim_swf_header(const char *text, const char *key, int64_t *value);
 struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 				    struct sim_message *m);
 void sim_columns_free(struct sim_columns *c);
+/* Is there a column that says when jobs started? */
+bool sim_columns_have_starts(const struct sim_columns *c);
 enum sim_line_kind sim_columns_line(struct sim_columns *c, const char *text, struct sim_line *out,
 				    struct sim_message *m);
 

@@ -38,7 +38,8 @@ struct report {
 static const char help[] =
     "usage: sccr usage [OPTIONS] [LEDGER]\n\n"
     "Prints each group's target, usage, what is left of it, and the points that it is worth.\n"
-    "A group that is off its target by more than five points is marked with *.\n\n"
+    "A group that is off its target by more than five points is marked with *, one with a\n"
+    "ceiling (5-) only above it, one with a floor (5+) only below.\n\n"
     "  -p, --policy FILE      a policy file or preset (default: the cluster's)\n"
     "  -l, --ledger FILE      a ledger (ccr_usage.json(5)) instead of the live cluster\n"
     "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
@@ -147,14 +148,17 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 		sccr_json_string(stdout, g->name);
 		printf(
 		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
-		    "\"points\": %s, \"financial\": %.17g, \"off\": %s}",
+		    "\"points\": %s, \"financial\": %.17g, \"off\": %s, \"tier\": ",
 		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
 		    r->column ? worth : "null", g->financial, off ? "true" : "false");
+		if (g->tier)
+			sccr_json_string(stdout, g->tier);
+		printf(g->tier ? "}" : "null}");
 		return;
 	}
-	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", g->name, target, usage, points,
-	       off ? '*' : ' ', worth, g->financial, g->tier ? g->tier : "-",
-	       words(g, usage, buf, sizeof(buf)));
+	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", sccr_safe(g->name).text, target,
+	       usage, points, off ? '*' : ' ', worth, g->financial,
+	       sccr_safe(g->tier ? g->tier : "-").text, words(g, usage, buf, sizeof(buf)));
 }
 
 static void print_users(const struct report *r)
@@ -167,7 +171,7 @@ static void print_users(const struct report *r)
 	}
 	printf("\n%-20s %8s %14s %14s\n", "USER", "USAGE", "BILLED_HOURS", "CPU_HOURS");
 	while ((t = ccr_ledger_next_total(r->ledger, CCR_BY_USER, t)))
-		printf("%-20s %8.2f %14.2f %14.2f\n", t->name,
+		printf("%-20s %8.2f %14.2f %14.2f\n", sccr_safe(t->name).text,
 		       ccr_ledger_percent(r->ledger, CCR_BY_USER, t->name, NULL, CCR_BILLED),
 		       t->usage.s[CCR_BILLED] / 3600, t->usage.s[CCR_SLOT] / 3600);
 }
@@ -216,7 +220,7 @@ static void print_model(const struct report *r)
 	when = (time_t)ccr_ledger_time(r->ledger);
 	if (localtime_r(&when, &tm))
 		strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm);
-	printf("usage from %s as of %s, ", r->source, at);
+	printf("usage from %s as of %s, ", sccr_safe(r->source).text, at);
 	switch (m->kind) {
 	case CCR_USAGE_HALFLIFE:
 		printf("halved every %.4g days\n\n", m->half_life_s / 86400);
@@ -231,16 +235,47 @@ static void print_model(const struct report *r)
 	}
 }
 
+/* Where the usage comes from, of when it is, and how it decays. */
+static void print_model_json(const struct report *r)
+{
+	const struct ccr_usage_model *m;
+
+	if (!r->ledger) {
+		printf(
+		    "\"source\": \"sshare\", \"ledger\": null, \"as_of\": null, \"model\": null, ");
+		return;
+	}
+	m = ccr_ledger_model(r->ledger);
+	printf("\"source\": \"ledger\", \"ledger\": ");
+	sccr_json_string(stdout, r->source);
+	printf(", \"as_of\": %lld, \"model\": {\"kind\": \"%s\"",
+	       (long long)ccr_ledger_time(r->ledger), ccr_usage_kind_name(m->kind));
+	switch (m->kind) {
+	case CCR_USAGE_HALFLIFE:
+		printf(", \"half_life_s\": %.17g}, ", m->half_life_s);
+		break;
+	case CCR_USAGE_WINDOWS:
+		printf(", \"interval_s\": %lld, \"depth\": %u, \"decay\": %.17g}, ",
+		       (long long)m->interval_s, m->depth, m->decay);
+		break;
+	case CCR_USAGE_LSF:
+		printf(", \"hist_hours\": %.17g}, ", m->hist_hours);
+		break;
+	}
+}
+
 static void print_all(const struct report *r)
 {
 	const struct ccr_groups *g = &r->config->groups;
 
 	if (r->json) {
-		printf("{\"groups\": [");
+		printf("{");
+		print_model_json(r);
+		printf("\"groups\": [");
 	} else {
 		print_model(r);
-		printf("%-20s %8s %8s %8s   %10s %8s  %-12s %s\n", "GROUP", "TARGET", "USAGE",
-		       "DELTA", "POINTS", "FACTOR", "TIER", "");
+		printf("%-20s %8s %8s %8s   %10s %8s  %s\n", "GROUP", "TARGET", "USAGE", "DELTA",
+		       "POINTS", "FACTOR", "TIER");
 	}
 	for (size_t i = 0; i < g->count; i++)
 		print_group(r, g->list[i]);
@@ -274,6 +309,10 @@ static int find_usage(struct report *r, const char *ledger, const char *conf, st
 
 	if (!ledger) {
 		rc = live_usage_read(&r->assoc, err);
+		if (!rc && r->assoc.n && !r->assoc.whole)
+			return ccr_error_set(err, CCR_EINVAL, 0,
+					     "Slurm hides others' usage from you (PrivateData), so "
+					     "no group's can be told");
 		if (!rc && r->assoc.n)
 			return CCR_OK;
 		rc = live_ledger_path(&path, &user, err);
@@ -348,12 +387,12 @@ int sccr_usage(int argc, char **argv)
 	if (optind != argc)
 		return sccr_wrong_use("usage", "give one ledger at the most");
 	if (ledger && access(ledger, R_OK)) {
-		fprintf(stderr, "sccr usage: %s: %s\n", ledger, strerror(errno));
+		sccr_say("usage", "%s: %s", ledger, strerror(errno));
 		return SCCR_BAD;
 	}
 	rc = usage(&r, policy, ledger, sccr_find_conf(conf), &err);
 	if (rc)
-		fprintf(stderr, "sccr usage: %s\n", err.text);
+		sccr_say("usage", "%s", err.text);
 	ccr_policy_free(r.column);
 	ccr_ledger_free(r.ledger);
 	live_usage_free(&r.assoc);

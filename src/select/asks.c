@@ -135,7 +135,8 @@ static void read_memory(const struct ccr_cluster *c, const job_record_t *job, st
 }
 
 /* One line of --gres or --gpus*. */
-static void read_gpus(const struct ccr_cluster *c, const gres_job_state_t *g, struct ccr_ask *ask)
+static void read_gpus(const struct ccr_cluster *c, const job_record_t *job,
+		      const gres_job_state_t *g, struct ccr_ask *ask)
 {
 	int16_t type = g->type_id ? ccr_cluster_type(c, g->type_id) : CCR_GPU_ANY;
 	uint64_t per_cpu = g->cpus_per_gres ? g->cpus_per_gres : g->def_cpus_per_gres;
@@ -143,7 +144,15 @@ static void read_gpus(const struct ccr_cluster *c, const gres_job_state_t *g, st
 	struct ccr_demand *f = &ask->floor, *n = &ask->need;
 	bool by_task = g->ntasks_per_gres && g->ntasks_per_gres != NO_VAL16;
 
-	if (g->gres_per_node) {
+	if (g->gres_per_socket) {
+		const multi_core_data_t *m = job->details->mc_ptr;
+		uint64_t sockets = m && m->sockets_per_node && m->sockets_per_node != NO_VAL16
+				       ? m->sockets_per_node
+				       : 1;
+
+		want(f->node.gpu, type, g->gres_per_socket * sockets);
+		want(n->node.gpu, type, g->gres_per_socket * sockets);
+	} else if (g->gres_per_node) {
 		uint64_t cpus = per_cpu * g->gres_per_node;
 
 		want(f->node.gpu, type, g->gres_per_node);
@@ -233,6 +242,8 @@ static void read_sharing(const job_record_t *job, struct ccr_ask *ask)
 	if (job->details->whole_node || share == 0)
 		ask->need.whole = true;
 	if ((share & ~SHARED_FORCE) > 1) {
+		/* which cores it may share with whom is the stock plugin's to say */
+		ask->need.whole = true;
 		ask->floor.node.cpus = 0;
 		ask->floor.unit.cpus = 0;
 		ask->floor.mem_per_cpu = 0;
@@ -258,7 +269,7 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
 		it = list_iterator_create(job->gres_list_req);
 		while ((g = list_next(it))) {
 			if (g->plugin_id == c->gpu && g->gres_data)
-				read_gpus(c, g->gres_data, ask);
+				read_gpus(c, job, g->gres_data, ask);
 			else
 				ask->need.whole = ask->floor.kept = true;
 		}

@@ -282,6 +282,16 @@ static int test_nodes(struct ccr_slurm_test *t, const struct ccr_ask *ask, uint1
 	return rc;
 }
 
+/* slurmctld ends a job that can no longer be done by its --deadline. */
+static bool after_deadline(const job_record_t *job, const struct ccr_booking *b,
+			   const struct ccr_ask *ask)
+{
+	int64_t least = job->time_min ? (int64_t)job->time_min * 60 : ask->limit;
+
+	return job->deadline && job->deadline != NO_VAL &&
+	       ccr_end(b->start, least) > (int64_t)job->deadline;
+}
+
 /* After its RUN_NOW failed, slurmctld asks where the job could ever run: the time to book it. */
 static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 {
@@ -298,6 +308,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	rc = test_nodes(t, &ask, partition);
 	ccr__note_masked(t);
+	ccr_cluster_with_gres(&G.cluster, job, G.candidates);
 	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
 	    !job->priority || ccr__stuck(job->job_id) > 1)
 		return rc;
@@ -318,6 +329,10 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	book = ccr_plan_book(G.plan, &pj, &b, &err);
 	if (book == CCR_BOOK_ERROR)
 		ccr__gate_aside(err.text);
+	if (book == CCR_BOOKED && after_deadline(job, b, &ask)) {
+		ccr_plan_drop(G.plan, job->job_id);
+		book = CCR_BOOK_WINDOW;
+	}
 	G.booked_last = book == CCR_BOOKED ? job->job_id : 0;
 	if (book == CCR_BOOKED && before && b->start != before)
 		ccr__answers_forget();
@@ -328,7 +343,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	else
 		log_flag(BACKFILL, "slurm-ccr: %pJ gets no booking: %s", job,
 			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
-			 : book == CCR_BOOK_WINDOW ? "beyond the window"
+			 : book == CCR_BOOK_WINDOW ? "beyond the window, or its deadline"
 						   : "it never fits");
 	return rc;
 }
@@ -347,9 +362,13 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	enum ccr_verdict v;
 	int rc;
 
-	if (job->resv_name || job->resv_ptr || may_preempt(t) || job->het_job_id)
+	if (job->resv_name || job->resv_ptr || may_preempt(t))
 		return ccr_inner_test(t);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	if (job->het_job_id) {
+		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
+		return ccr__het_will_run(t, required(job));
+	}
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	pj = plan_job(job, partition, &ask);
 	less_late(&pj);
@@ -408,8 +427,13 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 	look_back();
 	if (who != CCR_MAIN_CYCLE && !t->job->het_job_id && !t->job->resv_name &&
 	    ccr__unseen_above(t->job)) {
-		log_flag(BACKFILL, "slurm-ccr: %pJ waits for the main cycle: a job above is new",
-			 t->job);
+		/* sched/backfill asks twice in a row */
+		if (G.sent_away != t->job->job_id || G.sent_at != time(NULL))
+			log_flag(BACKFILL,
+				 "slurm-ccr: %pJ waits for the main cycle: a job above is new",
+				 t->job);
+		G.sent_away = t->job->job_id;
+		G.sent_at = time(NULL);
 		ccr__unseen_ask_again();
 		pthread_mutex_unlock(&G.lock);
 		return SLURM_ERROR;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "core/smaller.h"
+#include "core/together.h"
 #include "select/gate.h"
 #include "select/inner.h"
 #include "select/sets.h"
@@ -54,6 +55,16 @@ struct ccr__kind {
 struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
+	time_t at; /* the last of them */
+};
+
+/* What sched/backfill asked of a component of a hetjob; see het.c. */
+struct ccr__part_of_het {
+	uint32_t job; /* 0: the row is free */
+	time_t at;
+	struct ccr_ask ask;
+	uint32_t nodes; /* of the cluster then */
+	uint64_t *set, *required;
 };
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
@@ -84,6 +95,8 @@ struct ccr__gate {
 	time_t unseen_at;	    /* when that was gathered, */
 	int unseen_jobs;	    /* of how many jobs, */
 	int64_t unseen_since;	    /* after which cycle */
+	uint32_t sent_away;	    /* whom the log said last to wait for that, */
+	time_t sent_at;		    /* and when */
 	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
@@ -106,6 +119,8 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	struct ccr__part_of_het *het;
+	uint32_t hets;
 	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
 	uint32_t booked_last; /* whom the last TEST_ONLY gave a booking */
 	uint32_t filled;      /* fillers of this cycle */
@@ -172,8 +187,18 @@ void ccr__keep_own_nodes(const job_record_t *job);
  */
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
-/* How often a job's booking was due and it did not start; 0 for most. */
+/*
+ * How often a job's booking was due and it did not start; 0 for most. It is made anew once for
+ * whole nodes, then no more for half an hour, and so on.
+ */
 uint32_t ccr__stuck(uint32_t job);
+
+/*
+ * sched/backfill asks when a component could start (G.candidates are its nodes): the answer is when
+ * all components can, and the nodes that are booked for this one.
+ */
+int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required);
+void ccr__het_free(void);
 
 /*
  * START: the stock plugin has picked nodes for the job (narrow: of those that placement prefers, if

@@ -8,8 +8,9 @@
 #include "core/config.h"
 #include "slurm/policy_path.h"
 
-#define G	 ccr__gate
-#define DUE_MOST 180 /* s that a booking may be due without a start */
+#define G	    ccr__gate
+#define DUE_MOST    180	 /* s that a booking may be due without a start */
+#define STUCK_AGAIN 1800 /* s after which a job that got none for that is booked again */
 
 void ccr__gate_aside(const char *why)
 {
@@ -81,6 +82,7 @@ static void free_room(void)
 	free(G.masked);
 	free(G.kind_set);
 	free(G.pick);
+	ccr__het_free();
 	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
 	    NULL;
 	G.kinds = 0;
@@ -208,9 +210,16 @@ bool ccr__waits_for_resources(const job_record_t *job)
 
 uint32_t ccr__stuck(uint32_t job)
 {
-	for (uint32_t i = 0; i < sizeof(G.stuck) / sizeof(G.stuck[0]); i++)
-		if (G.stuck[i].job == job)
-			return G.stuck[i].times;
+	for (uint32_t i = 0; i < sizeof(G.stuck) / sizeof(G.stuck[0]); i++) {
+		struct ccr__stuck *s = &G.stuck[i];
+
+		if (s->job != job)
+			continue;
+		/* Without a booking it may be passed for ever: tried again at times. */
+		if (s->times > 1 && time(NULL) - s->at > STUCK_AGAIN)
+			s->times = 1;
+		return s->times;
+	}
 	return 0;
 }
 
@@ -221,10 +230,11 @@ static void note_stuck(uint32_t job)
 	for (uint32_t i = 0; i < n; i++) {
 		if (G.stuck[i].job == job) {
 			G.stuck[i].times++;
+			G.stuck[i].at = time(NULL);
 			return;
 		}
 	}
-	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1};
+	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1, time(NULL)};
 	G.stuck_next = (G.stuck_next + 1) % n;
 }
 

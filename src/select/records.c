@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bits.h"
+
 int16_t ccr_cluster_type(const struct ccr_cluster *c, uint32_t type_id)
 {
 	for (int16_t i = 0; i < c->types; i++)
@@ -30,8 +32,8 @@ bool ccr_node_usable(const node_record_t *node)
 	       !IS_NODE_FUTURE(node) && !IS_NODE_NO_RESPOND(node);
 }
 
-/* The gres/gpu of a node; NULL without one. */
-static gres_node_state_t *node_gpus(const struct ccr_cluster *c, const node_record_t *node)
+/* One gres of a node; NULL without it. */
+static gres_node_state_t *node_gres(const node_record_t *node, uint32_t plugin_id)
 {
 	ccr_slurm_list_itr_t *it;
 	gres_state_t *g;
@@ -40,10 +42,36 @@ static gres_node_state_t *node_gpus(const struct ccr_cluster *c, const node_reco
 		return NULL;
 	it = list_iterator_create(node->gres_list);
 	while ((g = list_next(it)))
-		if (g->plugin_id == c->gpu)
+		if (g->plugin_id == plugin_id)
 			break;
 	list_iterator_destroy(it);
 	return g ? g->gres_data : NULL;
+}
+
+void ccr_cluster_with_gres(const struct ccr_cluster *c, const job_record_t *job, uint64_t *set)
+{
+	ccr_slurm_list_itr_t *it;
+	gres_state_t *g;
+
+	if (!job->gres_list_req)
+		return;
+	it = list_iterator_create(job->gres_list_req);
+	while ((g = list_next(it))) {
+		const gres_job_state_t *asked = g->gres_data;
+		uint64_t least = asked && asked->gres_per_node ? asked->gres_per_node : 1;
+
+		if (g->plugin_id == c->gpu)
+			continue;
+		CCR_BITS_EACH(i, set, c->n)
+		{
+			const node_record_t *node = node_record_table_ptr[i];
+			const gres_node_state_t *has = node ? node_gres(node, g->plugin_id) : NULL;
+
+			if (!has || has->gres_cnt_avail < least)
+				ccr_bit_clear(set, i);
+		}
+	}
+	list_iterator_destroy(it);
 }
 
 static bool add_type(struct ccr_cluster *c, struct ccr_node *n, uint32_t type_id, uint64_t count)
@@ -115,7 +143,7 @@ static void read_kept(struct ccr_node *n, const node_record_t *r)
 
 static bool read_node(struct ccr_cluster *c, struct ccr_node *n, const node_record_t *r)
 {
-	gres_node_state_t *g = node_gpus(c, r);
+	gres_node_state_t *g = node_gres(r, c->gpu);
 	uint64_t typed = 0;
 
 	n->up = ccr_node_usable(r);
@@ -219,7 +247,7 @@ static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool 
 
 	if (!list || !c->node[node].gpu_types)
 		return;
-	ns = node_gpus(c, node_record_table_ptr[node]);
+	ns = node_gres(node_record_table_ptr[node], c->gpu);
 	it = list_iterator_create(list);
 	while ((g = list_next(it))) {
 		gres_job_state_t *js = g->gres_data;

@@ -31,6 +31,9 @@ void ccr_cluster_free(struct ccr_cluster *c);
 /* Our number of a type of GPU (0: no type); -2 if no node has it. */
 int16_t ccr_cluster_type(const struct ccr_cluster *c, uint32_t type_id);
 
+/* Takes out of the set the nodes that have too little of a gres, other than GPUs, for the job. */
+void ccr_cluster_with_gres(const struct ccr_cluster *c, const job_record_t *job, uint64_t *set);
+
 /* Whether slurmctld would start jobs on it. */
 bool ccr_node_usable(const node_record_t *node);
 

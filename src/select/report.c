@@ -68,6 +68,19 @@ static char *node_list(const struct ccr_notice *n)
 	return names;
 }
 
+/* How what is told here begins or goes on: slurmctld has no such texts. */
+static const char *const tells[] = {
+    "Resources, booked for ",	 "Priority, would delay ",	"Priority, a job ahead is blocked ",
+    "Priority, long jobs have ", "Resources; could start now ", "Priority; could start now "};
+
+/* Takes back what was told of a job before, if it still stands. */
+static void untell(job_record_t *job)
+{
+	for (size_t i = 0; job->state_desc && i < sizeof(tells) / sizeof(*tells); i++)
+		if (!strncmp(job->state_desc, tells[i], strlen(tells[i])))
+			xfree(job->state_desc);
+}
+
 /* Goes on with what would let the job start at once. */
 static void tell_smaller(job_record_t *job, const struct ccr_notice *n)
 {
@@ -95,8 +108,10 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 
 	if (n->verdict == CCR_WAIT_FREE) {
 		/* The reason that slurmctld found says it all, but for what could be done. */
-		if (!*n->smaller)
+		if (!*n->smaller) {
+			untell(job);
 			return;
+		}
 		xfree(job->state_desc);
 		job->state_desc =
 		    xstrdup(job->state_reason == WAIT_PRIORITY ? "Priority" : "Resources");
@@ -158,6 +173,9 @@ static void tell_all(struct told *told)
 			continue;
 		job->start_time = 0;
 		xfree(job->sched_nodes);
+		if (job->state_desc &&
+		    !strncmp(job->state_desc, tells[0], strlen(tells[0]))) /* not booked any more */
+			xfree(job->state_desc);
 	}
 	if (now.n || told->n)
 		last_job_update = time(NULL);

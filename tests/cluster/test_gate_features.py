@@ -162,6 +162,36 @@ def test_hetjobs_start(cluster):
                      what="the hetjob")
 
 
+def test_a_hetjob_is_booked_and_not_passed_for_ever(cluster):
+    """All its components at one time, on nodes of their own; a stream of short jobs keeps clear."""
+    for node, minutes in (("n1", 5), ("n2", 10), ("n3", 10)):
+        fill(cluster, minutes=minutes, nodes=(node,), gres="gpu:1")
+    out = cluster.run("sbatch", "--parsable", f"--output={cluster.root}/out/het.out",
+                      "--gres=gpu:2", "-t5", ":", "--gres=gpu:2", "-t5",
+                      input="#!/bin/sh\nsleep 2\n").stdout
+    first = int(out.split(";")[0])
+    parts = (first, first + 1)
+    for job in parts:
+        wait_booked(cluster, job)
+    starts = [start_at(cluster, job) for job in parts]
+    assert abs(starts[0] - starts[1]) <= 1 and 9 * 60 < start_time(cluster, first) <= 601
+    nodes = {booked_nodes(cluster, job) for job in parts}
+    assert len(nodes) == 2
+    # Three GPUs are idle: for who ends before, or where it is not booked.
+    long, short = (cluster.sbatch("sleep 9999", gres="gpu:1", time=t, nodelist=min(nodes))
+                   for t in (60, 4))
+    cluster.wait_state(short)
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=60,
+                                      nodelist=({"n1", "n2", "n3"} - nodes).pop()))
+    assert cluster.states(long, *parts) == ["PENDING"] * 3
+    running = cluster.run("squeue", "-h", "-t", "R", "-o", "%i %N").stdout.split()
+    cluster.run("scancel", *[job for job, node in zip(running[::2], running[1::2])
+                             if node in nodes])
+    cluster.wait_for(lambda: set(cluster.states(*parts)) <= {"RUNNING", "COMPLETED"}, 60,
+                     what="the hetjob")
+    cluster.wait_state(long, timeout=60)
+
+
 def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
     first = fill(cluster, minutes=5, nodes=("n1",))
     fill(cluster, minutes=30, nodes=("n2", "n3"))
@@ -424,6 +454,57 @@ def test_a_booking_that_is_due_and_does_not_start_is_given_up():
         c.wait_state(other, "COMPLETED")
         c.run("scancel", held)
         c.wait_state(job, "COMPLETED")
+
+
+@pytest.mark.slow
+def test_a_job_that_got_no_booking_is_booked_again():
+    """Contiguous nodes, and the one in the middle is drained: each booking is due at once and never
+    starts. Two are given up; half an hour later there is one again, as it could be passed for ever."""
+    with gate_cluster(nodes=3, cpus=4, clock="@2026-01-05 12:00:00 x40") as c:
+        c.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=test")
+        job = c.sbatch("sleep 1", nodes=2, contiguous=True, time=10)
+        gone = rf"JobId={job} was to start .* ago and did not: it gets "
+        c.wait_for(lambda: c.log_grep(gone + "no booking"), 60, what="the end of two bookings")
+        assert len(c.log_grep(gone)) == 2
+        c.wait_for(lambda: len(c.log_grep(gone + "no booking")) == 2, 150, what="one more")
+
+
+def test_nodes_without_what_a_job_asks_for_are_not_held_for_it():
+    """Such jobs are booked as whole nodes; one that has none of it would be held for ever."""
+    with gate_cluster(nodes=[Nodes(count=1, cpus=8, gpus="a100:2"),
+                             Nodes(prefix="c", count=1, cpus=8),
+                             Nodes(prefix="k", count=1, cpus=8, real=False, extra="Gres=nic:1")],
+                      conf={"GresTypes": "gpu,nic"}) as c:
+        for gres, node in (("gpu:2", "n1"), ("nic:1", "k1")):
+            c.wait_for(lambda job=c.sbatch("sleep 9999", gres=gres, time=30, nodelist=node):
+                       c.job(job)["JobState"] in ("RUNNING", "CONFIGURING"), what=node)
+        sockets = c.sbatch("sleep 1", gpus_per_socket=2, sockets_per_node=1, time=10)
+        assert wait_booked(c, sockets)["SchedNodeList"] == "n1"
+        nic = c.sbatch("sleep 1", gres="nic:1", time=10)
+        assert wait_booked(c, nic)["SchedNodeList"] == "k1"
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=8, time=600, nodelist="c1"))
+
+
+def test_no_booking_behind_a_deadline(cluster):
+    fill(cluster, minutes=30)
+    job = cluster.sbatch("sleep 1", gres="gpu:2", time=5, deadline="now+20minutes")
+    cluster.wait_for(lambda: cluster.log_grep(rf"JobId={job} gets no booking: beyond"), 30,
+                     what="a booking that is not made")
+    early = cluster.sbatch("sleep 1", gres="gpu:2", time=5, deadline="now+40minutes")
+    wait_booked(cluster, early)
+    assert "SchedNodeList" not in cluster.job(job)
+
+
+def test_a_partition_that_shares_cpus():
+    """Which cores are shared with whom is not counted: whole nodes are booked, none for now."""
+    with gate_cluster(nodes=2, cpus=4, partitions={
+            "p": "Nodes=ALL Default=YES MaxTime=INFINITE",
+            "twice": "Nodes=ALL MaxTime=INFINITE OverSubscribe=FORCE:2"}) as c:
+        for node in ("n1", "n2"):
+            c.wait_state(c.sbatch("sleep 9999", cpus_per_task=3, time=30, nodelist=node))
+        job = c.sbatch("sleep 1", ntasks=3, nodes=1, partition="twice", time=5)
+        wait_booked(c, job)
+        assert 29 * 60 < start_time(c, job) <= 1801
 
 
 def test_a_partition_that_gives_out_a_part_of_each_node():

@@ -52,3 +52,23 @@ def test_values(complete):
     assert complete("simulate", "-s", "ccr,e") == ["ccr,easy"]
     assert "aqua" in complete("simulate", "--policy", "")
     assert complete("simulate", "sc") == ["sccr"]  # a file
+
+
+def test_a_value_behind_an_equals_sign(complete):
+    """As bash hands it over: it parts words at =."""
+    assert complete("simulate", "--scheduler", "=", "e") == ["easy"]
+    assert complete("simulate", "--scheduler", "=") == complete("simulate", "--scheduler", "")
+    assert complete("simulate", "--format", "=", "s") == ["swf", "sacct"]
+    assert complete("simulate", "--policy", "=", "aq") == ["aqua"]
+
+
+def test_variables_of_score(complete):
+    with open(f"{REPO}/docs/man/ccr.json.5") as page:
+        table = re.search(r'variables begin\n(.*?)\n\.\\" variables end', page.read(), re.S).group(1)
+    known = set(re.findall(r"^\.It (?:Va|Cm|Li) ([a-z_]+)", table, re.M))
+    assert len(known) > 20
+    offered = {word.rstrip("=") for word in complete("score", "")}
+    assert known <= offered and offered - known == {"cpus", "gpus", "wait", "tier", "group", "nice"}
+    assert complete("score", "nodes=1", "wa") == ["wait=", "walltime="] or complete("score", "nodes=1", "wa") == ["walltime=", "wait="]
+    assert complete("score", "nodes", "=") == [] and complete("score", "nodes", "=", "n") == []
+    assert "ccr" in complete("score", "--policy", "")

@@ -43,7 +43,7 @@ def test_help_and_man_page_list_the_same_options(sccr, command):
         assert page == known
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c != "simulate"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_letter_is_taken(sccr, command):
     for name, letter in listed(sccr, command).items():
         if letter and letter != "h":
@@ -83,11 +83,71 @@ def test_json_is_json_and_nothing_else(sccr, tmp_path):
         assert r.returncode == 0, r.stderr
         json.loads(r.stdout)
     usage = json.loads(sccr("usage", "--json", "--users", ledger, "--policy", odd).stdout)
+    assert usage["source"] == "ledger" and usage["ledger"] == str(ledger) and usage["as_of"] > 0
+    assert usage["model"] == {"kind": "halflife", "half_life_s": 604800}
+    assert [g["tier"] for g in usage["groups"]] == [None, None]
     assert usage["groups"][0]["usage"] == 100 and usage["users"][0]["user"] == "games"
 
 
+def test_usage_has_tiers_and_models(sccr, tmp_path):
+    ledger = tmp_path / "ledger.json"
+    for model in ({"kind": "windows", "interval_s": 43200, "depth": 8, "decay": 0.5}, {"kind": "lsf", "hist_hours": 5}):
+        ledger.write_text(json.dumps({"version": 1, "model": model, "usage": []}))
+        r = sccr("usage", "--json", ledger, "--policy", CCR)
+        assert r.returncode == 0, r.stderr
+        usage = json.loads(r.stdout)
+        assert usage["model"] == model
+        assert {g["group"]: g["tier"] for g in usage["groups"]}["b"] == "lead"
+    text = sccr("usage", ledger, "--policy", CCR).stdout
+    assert all(line == line.rstrip() for line in text.splitlines())
+
+
+# As in test_simulate.py: what a terminal might obey.
+ODD = "\033[31m\a\x7f\x9b\u202e"
+
+
+def calm(r):
+    for stream in (r.stdout, r.stderr):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", stream), stream
+    return r
+
+
+def test_nothing_that_is_read_or_given_is_obeyed_by_a_terminal(sccr, tmp_path):
+    folder = tmp_path / ODD
+    folder.mkdir()
+    policy, conf, ledger = folder / "p.json", folder / "slurm.conf", folder / "ledger.json"
+    for word in COMMANDS:
+        calm(sccr(word, f"--{ODD}"))
+        calm(sccr(word, f"--help={ODD}"))
+        calm(sccr(word, f"-{ODD}", ODD))
+        calm(sccr(word, ODD))
+    calm(sccr(ODD))
+    calm(sccr("score", f"nodes={ODD}"))
+    calm(sccr("score", f"{ODD}=1"))
+    calm(sccr("score", "--weights", f"age={ODD}", "nodes=1"))
+    for bad in ({"policy": {"age": ODD}}, {ODD: 1}, {"groups": {ODD: {}}}, {"preset": ODD}, {"tiers": {ODD: 1}},
+                {"groups": {"b": {"tier": ODD}}}, {"backfill": {"partitions": {ODD: {}}}}, {"policy": {"age": f"{ODD} + 1"}}):
+        policy.write_text(json.dumps({"version": 1, "preset": "ccr", **bad}, ensure_ascii=False))
+        calm(sccr("check", policy))
+        calm(sccr("score", "--policy", policy, "nodes=1"))
+    policy.write_text(json.dumps({"version": 1, "preset": "ccr", "groups": {"b": {"target": 50}}}))
+    ledger.write_text(json.dumps({"version": 1, "usage": [{"account": "b", "user": "a\033[2J", "billed_s": 5}]}))
+    conf.write_text(f"PriorityWeightAge=5{ODD}\nPriorityWeightQOS=1\n")
+    assert calm(sccr("check", policy)).returncode == 0
+    assert "5?[31m" in calm(sccr("check", "--slurm-conf", conf, policy)).stdout
+    r = calm(sccr("score", "--policy", policy, "nodes=1"))
+    assert r.returncode == 0
+    json.loads(calm(sccr("score", "--json", "--policy", policy, "nodes=1")).stdout)
+    calm(sccr("score", "--slurm-conf", conf, "--policy", policy, "nodes=1"))
+    r = sccr("score", "--policy", policy, "usage=0..100", "--plot", tmp_path / "plot.svg")
+    assert calm(r).returncode == 0 and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", (tmp_path / "plot.svg").read_text())
+    for form in ([], ["--json"], ["--users"], ["--users", "--json"]):
+        calm(sccr("usage", *form, "--policy", policy, ledger))
+    calm(sccr("usage", "--policy", policy, folder / "none"))
+
+
 def test_a_reader_that_goes_away_is_no_crash(sccr):
-    p = subprocess.Popen([sccr.path, "score", "nodes=0..99999..1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p = subprocess.Popen([sccr.path, "score", "nodes=1..1000..1", "ncpus=1..100..1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdout.readline()
     p.stdout.close()
     p.stderr.read()

@@ -49,13 +49,14 @@ def test_aquas_price_list():
 
 
 @pytest.mark.parametrize("word, found, expected", [
-    ("nodes=-1", "-1", "a number of at least 0"), ("usage=200", "200", "a percentage from 0 to 100"),
+    ("nodes=-1", "-1", "a whole number from 0 to 4294967293"), ("nodes=1.5", "1.5", "a whole number"),
+    ("gpus=1..2..0.5", "0.5", "a step that is a whole number"), ("ncpus=1e30", "1e30", "a whole number from 0 to 4294967293"), ("usage=200", "200", "a percentage from 0 to 100"),
     ("usage=5,101", "101", "a percentage from 0 to 100"), ("usage=0..150", "150", "a percentage"),
     ("target=120-", "120-", "a percentage from 0 to 100"), ("target=-3", "-3", "a percentage"),
     ("user_usage=101", "101", "a percentage"), ("fs_delta=-101", "-101", "percent points from -100 to 100"),
     ("fairshare_factor=1.5", "1.5", "a factor from 0 to 1"), ("wait=-5", "-5", "minutes, or a time"),
     ("walltime=-1:00", "-1:00", "seconds, or a time"), ("mem=-4G", "-4G", "kB, or an amount such as 64G"),
-    ("nodes=nan", "nan", "a number of at least 0"), ("nodes=inf", "inf", "a number of at least 0"),
+    ("nodes=nan", "nan", "a whole number"), ("wait=inf", "inf", "minutes, or a time"),
     ("nice=1e99", "1e99", "a number from -2147483645 to 2147483645"), ("usage=50..20", "50..20", "a range"),
     ("financial=-1", "-1", "a number of at least 0")])
 def test_what_no_job_can_have_is_refused(word, found, expected):
@@ -85,20 +86,60 @@ def test_tables_and_pictures(tmp_path):
     assert len(tree.findall(".//{http://www.w3.org/2000/svg}polyline")) == 2
 
 
+def test_counts_of_a_range_are_whole_and_both_ends_are_there():
+    for word, values in (("nodes=1..64", [1, 8, 15, 22, 29, 36, 43, 50, 57, 64]), ("nodes=0..4", [0, 1, 2, 3, 4]),
+                         ("nodes=0..25", [0, 3, 6, 9, 12, 15, 18, 21, 24, 25]), ("usage=0..1", [i / 10 for i in range(11)])):
+        assert [r["variables"][word.split("=")[0]] for r in rows(*PAGE, word)] == pytest.approx(values)
+
+
+def test_factor_times_weight_is_the_points_of_every_column():
+    for policy in ("ccr", "aqua", "multifactor", os.path.join(REPO, "examples", "ccr.json")):
+        for row in rows("--policy", policy, *PAGE, "nodes=1,64", "wait=90", "usage=5", "target=25"):
+            for name, c in row["columns"].items():
+                assert c["factor"] * c["weight"] == pytest.approx(c["points"], abs=0.51), (policy, name)
+    text = sccr("score", *PAGE, "nodes=1").stdout
+    assert "SITE              1000000 x          1 =        1000000" in text
+
+
+@pytest.mark.parametrize("words, cut", [(["nodes=64"], False), (["nodes=4294967293"], True), (["financial=1e9"], True),
+                                        (["nodes=1", "nice=2000000"], True), (["nodes=1", "nice=2000"], False)])
+def test_a_score_beyond_slurms_is_said(words, cut):
+    done = sccr("score", *PAGE, *words)
+    assert done.returncode == 0 and ("beyond what Slurm can hold" in done.stderr) == cut, done
+
+
+def test_a_picture_replaces_nothing_that_was_read(tmp_path):
+    policy, conf = tmp_path / "p.json", tmp_path / "slurm.conf"
+    policy.write_text('{"version": 1, "preset": "ccr"}')
+    conf.write_text("PriorityWeightAge=1\n")
+    os.link(policy, tmp_path / "hard")
+    os.symlink("slurm.conf", tmp_path / "link")
+    for picture, what in (("p.json", "the policy"), ("hard", "the policy"), ("link", "the slurm.conf"), ("-", "standard output")):
+        done = sccr("score", "-p", policy, "-s", conf, "usage=0..100", "--plot", picture if picture == "-" else tmp_path / picture)
+        assert done.returncode == 2 and what in done.stderr and done.stdout == ""
+    assert policy.read_text().startswith("{") and conf.read_text() == "PriorityWeightAge=1\n"
+    assert sccr("score", "usage=0..100", "--plot", tmp_path / "no" / "x").returncode == 1
+
+
 @pytest.mark.parametrize("args, code, said", [
     (["score"], 2, "give at least one"),
     (["score", "nodes"], 1, "NAME=VALUE"),
     (["score", "nodez=1"], 1, "did you mean nodes"),
-    (["score", "nodes=x"], 1, "expected a number"),
+    (["score", "nodes=x"], 1, "expected a whole number"),
     (["score", "nodes=1", "nodes=2"], 1, "once"),
-    (["score", "nodes=nan"], 1, "expected a number"),
+    (["score", "nice=1", "nice=2"], 1, "once"),
+    (["score", "target=5+", "target=6+"], 1, "once"),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "tier=lead", "financial=2"], 1, "once"),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "financial=2", "tier=lead"], 1, "once"),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "group=b", "group=b"], 1, "once"),
+    (["score", "financial=nan"], 1, "expected a number"),
     (["score", "nodes=5..1"], 1, "range"),
     (["score", "--policy", "/nonexistent", "nodes=1"], 1, "No such file"),
     (["score", "--weights", "size=1", "nodes=1"], 1, "expected age, assoc"),
     (["score", "--weights", "age=-1", "nodes=1"], 1, "at least 0"),
     (["score", "tier=gold"], 1, "a tier of the policy"),
     (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several values"),
-    (["score", "--nonsense"], 2, "unrecognized option"),
+    (["score", "--nonsense"], 2, "not known"),
     (["check"], 2, "give one policy file"),
     (["check", "/nonexistent"], 1, "/nonexistent: cannot be opened"),
     (["nonsense"], 2, "no command"),

@@ -39,16 +39,193 @@ def test_help_version_and_wrong_use(sccr, tmp_path):
     assert "usage: sccr simulate" in sccr("simulate", "--help").stdout
     assert sccr("simulate", "--help").returncode == 0
     for arguments in ([], ["--nonsense", work], ["-N"], ["-N", "none", work], [work, work],
-                      ["--json", "--csv", "-N", "1", work], ["-c", work, "-N", "1", work]):
+                      ["--json", "--csv", "-N", "1", work], ["-c", work, "-N", "1", work], [work],
+                      ["-N", "1", "-s", "nothing", work], ["-N", "1", "-s", ",", work]):
         r = sccr("simulate", *arguments)
         assert r.returncode == 2, arguments
         assert r.stderr.startswith("sccr simulate: ") and r.stdout == ""
-    for arguments in ([tmp_path / "none.csv"], ["-N", "1", tmp_path / "none.csv"], [work],
-                      ["-N", "1", "-s", "nothing", work], ["-N", "1", "-p", tmp_path / "none.json", work],
+    for arguments in ([tmp_path / "none.csv"], ["-N", "1", tmp_path / "none.csv"],
+                      ["-N", "1", "-p", tmp_path / "none.json", work],
                       ["-c", tmp_path / "none.conf", work], ["-N", "1", "-o", "/nowhere/x", work]):
         r = sccr("simulate", *arguments)
         assert r.returncode == 1, arguments
         assert r.stderr.startswith("sccr simulate: ")
+
+
+@pytest.mark.parametrize("option, value, expected", [
+    ("-N", "0", "--nodes"), ("--cpus", "0", "--cpus"), ("--gpus", "65", "--gpus"), ("--mem", "much", "--mem"),
+    ("-d", "-1", "--depth"), ("--cycle", "-1", "--cycle"), ("--period", "now", "--period"), ("--max-test", "0", "--max-test"),
+    ("-f", "xml", "--format"), ("-s", "ccr,none", "--scheduler"), ("-s", "x," * 300, "--scheduler"), ("-s", "easy,easy", "--scheduler")])
+def test_a_value_that_is_not_understood_is_of_an_option(sccr, option, value, expected):
+    found = {"ccr,none": "none", "easy,easy": "easy"}.get(value, value[:1] if "," in value else value)
+    r = sccr("simulate", "-N", "1", option, value, "WORK")
+    assert r.returncode == 2 and re.match(rf'sccr simulate: {expected}: found "{found}.*", expected \w', r.stderr), r.stderr
+
+
+def test_options_that_say_nothing_are_not_passed_over(sccr, tmp_path):
+    work, conf = write(tmp_path, HEAD + "a,0,1,1,1,0,u,g\n"), write(tmp_path, "NodeName=n1 CPUs=4\n", "c.conf")
+    for option in ("--cpus", "--gpus", "--mem"):
+        for rest in ([work], ["-c", conf, work]):
+            r = sccr("simulate", option, "3", *rest)
+            assert r.returncode == 2 and r.stderr.startswith(f"sccr simulate: {option} describes the nodes of --nodes")
+    r = sccr("simulate", "-N", "1", "--title", "x", work)
+    assert r.returncode == 2 and "--title" in r.stderr
+    # the same line may serve several schedulers: this is said, and no fault
+    given = ["-p", "aqua", "-d", "3", "--period", "60"]
+    for schedulers, unused in (("fcfs", given[::2]), ("recorded,fcfs", given[::2]), ("fcfs,easy", []), ("ccr", [])):
+        r = sccr("simulate", "-N", "1", "-s", schedulers, *given, work.parent / "wait.csv", input="")
+        assert r.returncode == 1  # no such file
+        said = re.findall("(--[a-z]+) is not used", r.stderr)
+        assert said == [{"-p": "--policy", "-d": "--depth"}.get(x, x) for x in ("-p", "--period", "-d") if x in unused]
+    r = sccr("simulate", "-N", "1", "-s", "easy", "--period", "60", work)
+    assert r.returncode == 0 and "--period is not used: there are no scores with easy without --policy" in r.stderr
+
+
+# --- what is written ---------------------------------------------------------------------------------
+
+def snapshot(folder):
+    return {p.name: (p.is_symlink(), p.read_bytes() if p.exists() else None) for p in folder.iterdir()}
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """A workload, a cluster and a policy, by several names each."""
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    for name, text in (("work.csv", HEAD + "a,0,1,1,1,0,u,g\n"), ("c.conf", "NodeName=n1 CPUs=4\n"),
+                       ("p.json", '{"version": 1, "preset": "ccr"}')):
+        path = write(folder, text, name)
+        (folder / f"link-{name}").symlink_to(name)
+        os.link(path, folder / f"hard-{name}")
+    (folder / "to-nothing").symlink_to("nothing")
+    return folder
+
+
+@pytest.mark.parametrize("option", ["--jobs", "-o", "--html"])
+def test_no_input_is_an_output(sccr, desk, option):
+    before = snapshot(desk)
+    for name, what in (("work.csv", "the workload"), ("c.conf", "the cluster"), ("p.json", "the policy")):
+        for output in (name, f"link-{name}", f"hard-{name}", f"../desk/{name}"):
+            for text in ("work.csv", "-"):
+                r = sccr("simulate", "-c", "c.conf", "-p", "p.json", option, output, text, cwd=desk,
+                         stdin=open(desk / "work.csv") if text == "-" else None)
+                assert r.returncode == 2 and r.stdout == "" and f'"{output}" is {what}' in r.stderr
+    assert snapshot(desk) == before
+
+
+@pytest.mark.parametrize("one, other", [("new", "new"), ("new", "./new"), ("to-nothing", "nothing"), ("old", "../desk/old")])
+def test_no_two_outputs_are_one_file(sccr, desk, one, other):
+    (desk / "old").write_text("kept\n")
+    before = snapshot(desk)
+    for options in (["--jobs", one, "--html", other], ["-o", one, "--jobs", other], ["--html", one, "-o", other]):
+        r = sccr("simulate", "-c", "c.conf", *options, "work.csv", cwd=desk)
+        assert r.returncode == 2 and " is the file of --" in r.stderr and r.stdout == ""
+    assert snapshot(desk) == before
+    with open(desk / "old", "a") as out:
+        r = subprocess.run([sccr.path, "simulate", "-c", "c.conf", "--jobs", "old", "work.csv"], cwd=desk, stdout=out,
+                           stderr=subprocess.PIPE, text=True, check=False)
+    assert r.returncode == 2 and "is standard output" in r.stderr
+    assert snapshot(desk) == before
+
+
+def test_a_dash_is_standard_output(sccr, desk):
+    before = snapshot(desk)
+    plain = sccr("simulate", "-c", "c.conf", "work.csv", cwd=desk)
+    assert sccr("simulate", "-c", "c.conf", "-o", "-", "work.csv", cwd=desk).stdout == plain.stdout
+    for options in (["--jobs", "-"], ["--html", "-"], ["-o", "/dev/null", "--jobs", "-", "--html", "-"]):
+        r = sccr("simulate", "-c", "c.conf", *options, "work.csv", cwd=desk)
+        assert r.returncode == 2 and r.stdout == "", options
+    assert snapshot(desk) == before
+    r = sccr("simulate", "-c", "c.conf", "-o", "figures", "--jobs", "-", "work.csv", cwd=desk)
+    assert r.stdout.startswith("scheduler,") and (desk / "figures").read_text() == plain.stdout
+    with open(desk / "kept", "a+") as out:  # appended, as the shell's >> does
+        out.write("line\n")
+        out.flush()
+        assert subprocess.run([sccr.path, "simulate", "-c", "c.conf", "-o", "figures", "--jobs", "-", "work.csv"], cwd=desk,
+                              stdout=out, check=False).returncode == 0
+    assert (desk / "kept").read_text() == "line\n" + r.stdout
+    here, there = os.openpty()  # a terminal would show both, in pieces
+    p = subprocess.run([sccr.path, "simulate", "-c", "c.conf", "--jobs", "-", "work.csv"], cwd=desk, stdout=there,
+                       stderr=subprocess.PIPE, check=False)
+    assert p.returncode == 2
+    os.close(here)
+    os.close(there)
+
+
+def test_outputs_may_be_thrown_away_together(sccr, desk):
+    r = sccr("simulate", "-c", "c.conf", "-o", "/dev/null", "--jobs", "/dev/null", "--html", "/dev/null", "work.csv", cwd=desk)
+    assert r.returncode == 0 and r.stdout == "" and r.stderr == ""
+
+
+def test_outputs_and_schedulers_are_refused_before_the_workload_is_read(sccr, desk):
+    before = snapshot(desk)
+    for options, code in ((["-o", "no/x"], 1), (["--jobs", "no/x"], 1), (["--html", "."], 1), (["-s", "ccr,nothing"], 2)):
+        here, there = os.pipe()  # a workload that never ends
+        r = sccr("simulate", "-N", "1", "--jobs", "new", *options, "-", cwd=desk, stdin=here)
+        os.close(here)
+        os.close(there)
+        assert r.returncode == code and r.stdout == ""
+    assert snapshot(desk) == before
+
+
+def test_a_result_is_replaced_by_a_result_alone(sccr, desk):
+    old = "what stood there before, and longer than what comes\n" * 1000
+    for name in ("figures", "jobs", "page"):
+        (desk / name).write_text(old)
+    outputs = ["-o", "figures", "--jobs", "jobs", "--html", "page"]
+    before = snapshot(desk)
+    for words in (["-N", "1", "nothing.csv"], ["work.csv"], ["-N", "1", "--strict", "c.conf"], ["-N", "1", "-s", "recorded", "work.csv"]):
+        assert sccr("simulate", *outputs, *words, cwd=desk).returncode in (1, 2)
+        assert snapshot(desk) == before
+    assert sccr("simulate", "-N", "1", *outputs, "work.csv", cwd=desk).returncode == 0
+    after = snapshot(desk)
+    assert b"jobs started" in after["figures"][1] and after["jobs"][1].startswith(b"scheduler,")
+    assert after["page"][1].rstrip().endswith(b"</html>")
+    assert all(b"stood there" not in after[name][1] for name in ("figures", "jobs", "page"))
+
+
+# What a terminal might obey: escape, bell, delete, its 8-bit relatives in UTF-8 and Latin-1, half a character.
+ODD = b"\033[31m\a\x7f\xc2\x9b\x9b\xe2\x82"
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def test_nothing_of_the_input_is_obeyed_by_a_terminal(sccr, tmp_path):
+    csv_text = HEAD.encode() + b"".join(
+        line.replace(b"@", ODD) for line in (b"i@,0,9,9,1,0,u@,g@\n", b"j,1@,9,9,1,0,u,g\n", b"k@,1,9,9,99,0,u,g\n"))
+    head = b"JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|State|ReqTRES|User|Account\n"
+    row = b"1|2026-01-01T00:00:00|2026-01-01T00:00:05|2026-01-01T00:01:05|60|2|COMPLETED|cpu=1,node=1|ana|phys\n"
+    sacct = head + row + b"".join(b"|".join(f + (ODD if i == k else b"") for i, f in enumerate(row[:-1].split(b"|"))) + b"\n"
+                                  for k in range(10))
+    swf = b"; MaxNodes: 1\n1 0 5 10 1 -1 -1 1 20 -1 1 1 1 -1 1 1 -1 -1\n1 0 @\n".replace(b"@", ODD)
+    folder = os.path.join(os.fsencode(tmp_path), b"dir" + ODD)
+    os.mkdir(folder)
+    policy = os.path.join(folder, b"p.json")
+    with open(policy, "w") as f:
+        f.write('{"version": 1, "preset": "ccr"}')
+    for text, partition in ((csv_text, b""), (sacct, b""), (swf, b""), (csv_text, b"PartitionName=p@ Nodes=ALL Default=YES\n"),
+                            (ODD * 3, b""), (csv_text, b"Node@Name\n"), (csv_text, b"NodeName=@ CPUs=@\n")):
+        work, conf = os.path.join(folder, b"work"), os.path.join(folder, b"c.conf")
+        for path, what in ((work, text), (conf, b"NodeName=n1 CPUs=4\n" + partition.replace(b"@", ODD))):
+            with open(path, "wb") as f:
+                f.write(what)
+        for form in ("--csv", "--json", "-q"):
+            r = subprocess.run([sccr.path, "simulate", "-c", conf, "-p", policy, "--jobs", tmp_path / "jobs", "--html", tmp_path / "page",
+                                form, work], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            written = [r.stdout, r.stderr]
+            if r.returncode == 0:
+                written += [(tmp_path / "jobs").read_bytes(), (tmp_path / "page").read_bytes().replace(b"\t", b"")]
+            for stream in written:
+                assert not CONTROLS.search(stream.decode()), stream  # it is UTF-8, too
+            if r.returncode == 0 and form == "--json":
+                json.loads(r.stdout)
+
+
+def test_names_with_commas_and_quotes_are_fields_of_csv(sccr, tmp_path):
+    work = write(tmp_path, HEAD + '"a,""1""",0,1,1,1,0,"u,1","g ""x"", y"\n')
+    r = sccr("simulate", "-N", "1", "--csv", "--jobs", tmp_path / "jobs", work)
+    assert {row["name"] for row in csv.DictReader(r.stdout.splitlines()) if row["kind"] == "group"} == {'g "x", y'}
+    with open(tmp_path / "jobs") as f:
+        assert [(row["id"], row["user"], row["account"]) for row in csv.DictReader(f)] == [('a,"1"', "u,1", 'g "x", y')]
 
 
 def test_nothing_but_text_in_a_pipe(sccr, tmp_path):
@@ -134,6 +311,64 @@ def test_sacct_from_standard_input(sccr, tmp_path):
     runs = json.loads(r.stdout)["runs"]
     assert [x["wait_mean"] for x in runs] == [20, 15]  # (5 + 35) / 2, (0 + 30) / 2
     assert {g["name"] for g in runs[0]["groups"]} == {"phys", "chem"}
+
+
+def test_a_job_that_left_the_queue_is_left_out(sccr, tmp_path):
+    """Each way of never running, in the run of the man page's example: told, and the figures are of the rest."""
+    gone = "".join(f"{20 + i}|2026-01-01T00:00:{10 + i}|{start}|2026-01-01T00:05:00|0|2|{state}|cpu=1,node=1|ana|phys\n"
+                   for i, (state, start) in enumerate([
+                       ("DEADLINE", "None"), ("DEADLINE", "Unknown"), ("CANCELLED by 5", "None"), ("REVOKED", "None"),
+                       ("BOOT_FAIL", "None"), ("DEADLINE", "2026-01-01T00:05:00"), ("REQUEUED", "None"), ("FAILED", "None")]))
+    plain = sccr("simulate", "-N", "2", "-s", "recorded,whole-node,ccr", "--json", "-", input=SACCT)
+    r = sccr("simulate", "-N", "2", "-s", "recorded,whole-node,ccr", "--json", "-", input=SACCT + gone)
+    assert r.returncode == 0 and "9 jobs never ran or have not ended and are left out" in r.stderr
+    assert json.loads(r.stdout)["runs"] == json.loads(plain.stdout)["runs"]
+    assert json.loads(r.stdout)["workload"]["skipped"] == 9
+
+
+def test_recorded_leaves_out_what_has_no_start(sccr, tmp_path):
+    """One job without a start is a bad line, for every scheduler alike: their figures are of the same jobs."""
+    work = write(tmp_path, "submit,runtime,cpus,wait,id\n0,1,1,5,a\n1,1,1,,b\n2,1,1,4,c\n")
+    r = sccr("simulate", "-N", "1", "-s", "ccr,recorded", "--json", work)
+    assert r.returncode == 0 and "work.csv:3: job b: no start at or after its submission is recorded" in r.stderr
+    assert [run["jobs"] for run in json.loads(r.stdout)["runs"]] == [2, 2]
+    assert json.loads(sccr("simulate", "-N", "1", "--json", work).stdout)["runs"][0]["jobs"] == 3
+    assert sccr("simulate", "-N", "1", "-s", "recorded", "--strict", work).returncode == 1
+    assert sccr("simulate", "-N", "1", "-s", "recorded", "--html", tmp_path / "page", work).returncode == 0
+    assert "on no particular node: nodes stay empty" in (tmp_path / "page").read_text()
+    early = SACCT.replace("|2026-01-01T00:01:05|2026-01-01T00:02:05|", "|2025-12-31T00:01:05|2026-01-01T00:02:05|")
+    r = sccr("simulate", "-N", "2", "-s", "recorded", "--json", "-", input=early)
+    assert "standard input:4: job 8: no start at or after" in r.stderr and json.loads(r.stdout)["runs"][0]["jobs"] == 1
+    r = sccr("simulate", "-N", "1", "-s", "ccr,recorded", write(tmp_path, "submit,runtime,cpus\n0,1,1\n"))
+    assert r.returncode == 1 and "no column says when jobs started" in r.stderr and r.stdout == ""
+
+
+@pytest.mark.parametrize("head, nodes, cpus", [("; MaxNodes: 3\n", 3, 3), ("; MaxProcs: 3\n", 3, 3),
+                                               ("; MaxNodes: 3\n; MaxProcs: 6\n", 3, 6)])
+def test_the_cluster_of_an_swf_header(sccr, tmp_path, head, nodes, cpus):
+    work = write(tmp_path, head + "1 0 5 10 1 -1 -1 1 20 -1 1 1 1 -1 1 1 -1 -1\n", "w.swf")
+    cluster = json.loads(sccr("simulate", "--json", work).stdout)["cluster"]
+    assert (cluster["nodes"], cluster["cpus"]) == (nodes, cpus)
+
+
+def test_a_limit_above_maxtime_is_told_as_that(sccr, tmp_path):
+    conf = write(tmp_path, "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 Default=YES MaxTime=1\n", "c.conf")
+    work = write(tmp_path, HEAD + "a,0,30,600,1,0,u,g\nb,0,90,600,1,0,u,g\nc,0,90,50,1,0,u,g\nd,0,50,50,1,0,u,g\n")
+    for options, ending, over in ((["--no-kill"], 90, "they run on"), ([], 60, "ended at it")):
+        r = sccr("simulate", "-c", conf, "--json", "--jobs", tmp_path / "jobs", *options, work)
+        assert "1 jobs ran longer than their limit: " + over in r.stderr
+        assert "2 jobs ask for more time than their partition's MaxTime" in r.stderr
+        assert "1 of these ran longer than MaxTime: " + over in r.stderr
+        counts = json.loads(r.stdout)["workload"]
+        assert [counts[k] for k in ("cut", "over_max", "over_max_cut")] == [1, 2, 1]
+        with open(tmp_path / "jobs") as f:
+            rows = {row["id"]: row for row in csv.DictReader(f)}
+        assert float(rows["b"]["end"]) == ending and float(rows["b"]["limit"]) == 60
+
+
+def test_a_job_without_an_id_can_never_run_either(sccr, tmp_path):
+    r = sccr("simulate", "-N", "1", write(tmp_path, "submit,runtime,cpus\n0,1,1\n0,1,99\n"))
+    assert "work.csv:3: the job can never run: it asks for" in r.stderr
 
 
 def test_bad_lines_are_named_counted_and_refused(sccr, tmp_path):

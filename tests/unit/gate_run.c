@@ -188,6 +188,36 @@ static bool sure_pick(struct run *r, const struct ccr_plan_job *pj, bool *starte
 	return true;
 }
 
+/* Whether the job would fit at this moment beside what runs alone. */
+static bool fits_idle(const struct run *r, const struct ccr_plan_job *pj)
+{
+	struct ccr_query q = {.demand = pj->demand,
+			      .limit = 1,
+			      .candidates = pj->candidates,
+			      .required = pj->required};
+	struct ccr_node node[W_NODES];
+	struct ccr_timeline *tl = NULL;
+	struct ccr_search *s = NULL;
+	uint64_t out;
+	bool fits = false;
+
+	memcpy(node, r->w->node, sizeof(node));
+	node[0].up = !r->down;
+	if (!ccr_timeline_new(&tl, node, r->w->nodes, NULL) &&
+	    !ccr_search_new(&s, r->w->nodes, NULL)) {
+		ccr_timeline_begin(tl, r->now);
+		for (uint32_t i = 0; i < r->w->jobs; i++)
+			for (uint32_t k = 0; r->job[i].state == RUNS && k < r->job[i].n; k++)
+				ccr_timeline_run(tl, r->job[i].share[k].node, &r->job[i].share[k].a,
+						 CCR_FOREVER);
+		ccr_timeline_ready(tl);
+		fits = ccr_search_at(s, tl, &q, r->now, &out);
+	}
+	ccr_search_free(s);
+	ccr_timeline_free(tl);
+	return fits;
+}
+
 /* Its time has come and nothing else did: where it is booked, over the bookings below. */
 static bool due_pick(struct run *r, const struct ccr_plan_job *pj, bool *started)
 {
@@ -220,9 +250,11 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 	struct live *l = &r->job[i];
 	uint64_t fit, bad;
 	enum ccr_book book;
+	enum ccr_verdict v;
 
 	*ok = true;
-	if (ccr_plan_may_fit(r->plan, &pj, &fit, NULL) == CCR_START) {
+	v = ccr_plan_may_fit(r->plan, &pj, &fit, NULL);
+	if (v == CCR_START) {
 		struct ccr_slot slot;
 		uint64_t few = fit;
 		bool started;
@@ -252,6 +284,10 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 		if (r->w->own_picks)
 			return *ok = start(r, i, pick, slot.n);
 	}
+	if (v != CCR_START && fits_idle(r, &pj) != (v == CCR_WAIT_BOOKING))
+		return *ok = fail(r, "job %u waits %s", i + 1,
+				  v == CCR_WAIT_BOOKING ? "for a booking, and would not fit anyway"
+							: "for room, and a booking has it");
 	if (l->stuck > 1)
 		return false;
 	book = ccr_plan_book(r->plan, &pj, &b, NULL);
@@ -540,27 +576,4 @@ bool world_run(const struct world *w, char *what, size_t size)
 	ok = ok && all_done(&r);
 	ccr_plan_free(r.plan);
 	return ok;
-}
-
-void world_shrink(struct world *w, char *what, size_t size)
-{
-	bool again = true;
-
-	while (again) {
-		again = false;
-		for (uint32_t i = 0; i < w->jobs; i++) {
-			struct world less = *w;
-			char text[400];
-
-			memmove(&less.job[i], &less.job[i + 1],
-				(less.jobs - i - 1) * sizeof(less.job[0]));
-			less.jobs--;
-			if (less.jobs && !world_run(&less, text, sizeof(text))) {
-				*w = less;
-				snprintf(what, size, "%s", text);
-				again = true;
-				break;
-			}
-		}
-	}
 }

@@ -12,7 +12,4 @@
 /* Runs it to the end. True if all promises held; else says what went wrong. */
 bool world_run(const struct world *w, char *what, size_t size);
 
-/* Leaves jobs out while it still fails. */
-void world_shrink(struct world *w, char *what, size_t size);
-
 #endif

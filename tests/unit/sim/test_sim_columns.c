@@ -128,6 +128,106 @@ Test(sim_columns, sacct)
 	sim_columns_free(c);
 }
 
+/* What each state comes to with the times that sacct has beside it. */
+Test(sim_columns, every_state_of_sacct)
+{
+	static const char from[] = "2026-01-01T00:01:00", to[] = "2026-01-01T00:02:00";
+	const struct {
+		const char *state, *start, *end, *elapsed;
+		enum sim_line_kind kind;
+	} rows[] = {
+	    {"COMPLETED", from, to, "60", SIM_LINE_JOB},
+	    {"FAILED", from, from, "0", SIM_LINE_JOB}, /* it ran, for less than a second */
+	    {"TIMEOUT", from, to, "60", SIM_LINE_JOB},
+	    {"NODE_FAIL", from, to, "60", SIM_LINE_JOB},
+	    {"OUT_OF_MEMORY", from, to, "60", SIM_LINE_JOB},
+	    {"PREEMPTED", from, to, "60", SIM_LINE_JOB},
+	    {"REQUEUED", from, to, "60", SIM_LINE_JOB},
+	    {"RESIZING", from, to, "60", SIM_LINE_JOB},
+	    {"BOOT_FAIL", from, to, "60", SIM_LINE_JOB},
+	    {"CANCELLED by 5", from, to, "60", SIM_LINE_JOB},
+	    {"CANCELLED+", from, to, "60", SIM_LINE_JOB},
+	    {"DEADLINE", from, to, "60", SIM_LINE_JOB},
+	    {"a state of the future", from, to, "60", SIM_LINE_JOB},
+	    {"", from, to, "60", SIM_LINE_JOB},
+	    /* it left the queue without running */
+	    {"DEADLINE", "None", to, "0", SIM_LINE_SKIP},
+	    {"DEADLINE", "Unknown", to, "0", SIM_LINE_SKIP},
+	    {"DEADLINE", to, to, "0", SIM_LINE_SKIP},
+	    {"CANCELLED", "None", to, "0", SIM_LINE_SKIP},
+	    {"CANCELLED by 5", to, to, "0", SIM_LINE_SKIP},
+	    {"FAILED", "None", to, "0", SIM_LINE_SKIP},
+	    {"NODE_FAIL", "None", to, "0", SIM_LINE_SKIP},
+	    {"BOOT_FAIL", from, from, "0", SIM_LINE_SKIP},
+	    {"REQUEUED", "None", to, "0", SIM_LINE_SKIP},
+	    {"", "None", to, "0", SIM_LINE_SKIP},
+	    {"REVOKED", from, to, "60", SIM_LINE_SKIP}, /* it ran on another cluster */
+	    /* it has not ended */
+	    {"PENDING", "Unknown", "Unknown", "0", SIM_LINE_SKIP},
+	    {"RUNNING", from, "Unknown", "60", SIM_LINE_SKIP},
+	    {"SUSPENDED", from, "Unknown", "60", SIM_LINE_SKIP},
+	    {"RESIZING", from, "Unknown", "60", SIM_LINE_SKIP},
+	    {"REQUEUE_HOLD", "Unknown", "Unknown", "0", SIM_LINE_SKIP},
+	    {"COMPLETING", from, to, "60", SIM_LINE_SKIP},
+	    /* nothing that sacct says */
+	    {"COMPLETED", "soon", to, "60", SIM_LINE_BAD},
+	    {"COMPLETED", from, "later", "60", SIM_LINE_BAD},
+	    {"COMPLETED", from, to, "INVALID", SIM_LINE_BAD},
+	    {"COMPLETED", from, to, "-60", SIM_LINE_BAD},
+	    {"COMPLETED", to, from, "", SIM_LINE_BAD},
+	};
+	struct sim_columns *c =
+	    columns(SIM_FORMAT_SACCT, "JobID|Submit|Start|End|ElapsedRaw|State|NCPUS");
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sim_line l;
+		struct sim_message m = {""};
+		char line[300];
+
+		snprintf(line, sizeof(line), "1|2026-01-01T00:00:00|%s|%s|%s|%s|1", rows[i].start,
+			 rows[i].end, rows[i].elapsed, rows[i].state);
+		cr_assert_eq(sim_columns_line(c, line, &l, &m), rows[i].kind, "%s %s", line,
+			     m.text);
+		if (rows[i].kind == SIM_LINE_JOB)
+			cr_assert_eq(l.recorded_wait, 60 * SIM_SECOND, "%s", line);
+	}
+	sim_columns_free(c);
+}
+
+/* Without Start and End a job that has no length says what it is by its state. */
+Test(sim_columns, states_of_sacct_without_times)
+{
+	struct sim_columns *c = columns(SIM_FORMAT_SACCT, "JobID|Submit|ElapsedRaw|State|NCPUS");
+	struct sim_line l;
+	struct sim_message m;
+
+	cr_assert_eq(sim_columns_line(c, "1|2026-01-01T00:00:00|0|DEADLINE|1", &l, &m),
+		     SIM_LINE_SKIP);
+	cr_assert_eq(sim_columns_line(c, "1|2026-01-01T00:00:00|0|COMPLETED|1", &l, &m),
+		     SIM_LINE_JOB);
+	cr_assert_eq(l.recorded_wait, -1);
+	sim_columns_free(c);
+}
+
+Test(sim_columns, limits_of_sacct_that_are_no_number)
+{
+	struct sim_columns *c =
+	    columns(SIM_FORMAT_SACCT, "JobID|Submit|ElapsedRaw|TimelimitRaw|State|NCPUS");
+	struct sim_line l;
+	struct sim_message m;
+
+	cr_assert_eq(sim_columns_line(c, "1|2026-01-01T00:00:00|9|UNLIMITED|COMPLETED|1", &l, &m),
+		     SIM_LINE_JOB);
+	cr_assert_eq(l.limit, SIM_NEVER);
+	cr_assert_eq(
+	    sim_columns_line(c, "1|2026-01-01T00:00:00|9|Partition_Limit|COMPLETED|1", &l, &m),
+	    SIM_LINE_JOB);
+	cr_assert_eq(l.limit, -1);
+	cr_assert_eq(sim_columns_line(c, "1|2026-01-01T00:00:00|9|soon|COMPLETED|1", &l, &m),
+		     SIM_LINE_BAD);
+	sim_columns_free(c);
+}
+
 Test(sim_columns, sacct_of_before_2021)
 {
 	struct sim_columns *c =

@@ -67,6 +67,8 @@ Test(sim_text, spans_for_people)
 	char s[32];
 
 	cr_assert_str_eq(sim_text_span(1500, s, sizeof(s)), "1.5 s");
-	cr_assert_str_eq(sim_text_span(61000, s, sizeof(s)), "00:01:01");
+	cr_assert_str_eq(sim_text_span(42000, s, sizeof(s)), "42 s");
+	cr_assert_str_eq(sim_text_span(5356000, s, sizeof(s)), "1:29:16");
+	cr_assert_str_eq(sim_text_span(61000, s, sizeof(s)), "0:01:01");
 	cr_assert_str_eq(sim_text_span(-90061000, s, sizeof(s)), "-1d 01:01:01");
 }

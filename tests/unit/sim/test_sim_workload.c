@@ -124,6 +124,35 @@ Test(sim_workload, a_missing_limit_is_the_partitions)
 	unlink(path);
 }
 
+Test(sim_workload, a_limit_above_the_partitions_is_counted_as_that)
+{
+	struct sim_workload w;
+	struct sim_cluster c;
+	struct ccr_error e;
+	struct sim_job j;
+
+	sim_cluster_plain(&c, 2, 4, 0, 0, &e);
+	c.part[0].max_limit = 60 * SIM_SECOND;
+	said[0] = '\0';
+	/* within both; over its own limit; over MaxTime, within and beyond it; no limit of its own
+	 */
+	open_all(&w, &c,
+		 "submit,runtime,limit,cpus,wait\n0,5,10,1,0\n0,20,10,1,\n0,50,90,1,7\n"
+		 "0,80,1-0,1,\n0,80,,1,0\n0,1,1,99,0\n");
+	cr_assert_eq(w.counts.jobs, 5);
+	cr_assert_eq(w.counts.cut, 2);
+	cr_assert_eq(w.counts.over_max, 2);
+	cr_assert_eq(w.counts.over_max_cut, 1);
+	cr_assert_not_null(strstr(said, "7: the job can never run: it asks for"), "%s", said);
+	while (sim_workload_next(&w, &j, &e) > 0)
+		cr_assert_leq(j.limit, 60 * SIM_SECOND);
+	cr_assert_eq(w.counts.cut, 2); /* a pass more counts nothing twice */
+	cr_assert_eq(w.counts.over_max, 2);
+	sim_workload_close(&w);
+	sim_cluster_free(&c);
+	unlink(path);
+}
+
 Test(sim_workload, files_without_jobs)
 {
 	struct sim_workload w;

@@ -1,0 +1,215 @@
+/* together - see together.h */
+#include "core/together.h"
+
+#include "core/plan_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMES 64 /* start times that are looked at */
+
+struct place {
+	struct ccr_share *share;
+	uint32_t n;
+	bool held;
+};
+
+struct party {
+	struct ccr_plan *plan;
+	const struct ccr_plan_job *job;
+	struct place *place;
+	uint32_t n;
+};
+
+static void lift(struct party *p, int64_t start)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct place *at = &p->place[i];
+
+		for (uint32_t k = 0; at->held && k < at->n; k++)
+			ccr_timeline_unhold(p->plan->tl, at->share[k].node, start,
+					    ccr_end(start, p->job[i].limit), &at->share[k].a, true);
+		at->held = false;
+		free(at->share);
+		at->share = NULL;
+		at->n = 0;
+	}
+}
+
+static int hold(struct party *p, uint32_t i, const struct ccr_slot *slot)
+{
+	struct place *at = &p->place[i];
+	int64_t end = ccr_end(slot->start, p->job[i].limit);
+
+	at->share = malloc(slot->n * sizeof(*at->share));
+	if (!at->share)
+		return CCR_ENOMEM;
+	memcpy(at->share, slot->share, slot->n * sizeof(*at->share));
+	for (; at->n < slot->n; at->n++)
+		if (ccr_timeline_hold(p->plan->tl, at->share[at->n].node, slot->start, end,
+				      &at->share[at->n].a, true))
+			break;
+	at->held = true; /* as much as n says */
+	return at->n < slot->n ? CCR_ENOMEM : 0;
+}
+
+/*
+ * The first time from `from` on and before `until` at which all have their place, which then is in
+ * place[]; *start is CCR_FOREVER if there is none. A job that finds its place only later moves all.
+ */
+static int find(struct party *p, int64_t from, int64_t until, int64_t *start)
+{
+	*start = CCR_FOREVER;
+	for (int turn = 0; turn < TIMES && from < until; turn++) {
+		int64_t next = from;
+		uint32_t i;
+
+		for (i = 0; i < p->n && next == from; i++) {
+			struct ccr_query q = ccr__query(&p->job[i]);
+			struct ccr_slot slot;
+			int rc;
+
+			q.sure = true;
+			rc = ccr_search_earliest(p->plan->search, p->plan->tl, &q, from, until,
+						 &p->plan->opt.place, &slot);
+			if (!rc && slot.n && slot.start == from)
+				rc = hold(p, i, &slot);
+			else
+				next = slot.n ? slot.start : until;
+			if (rc) {
+				lift(p, from);
+				return rc;
+			}
+		}
+		if (next == from) {
+			*start = from;
+			return 0;
+		}
+		lift(p, from);
+		from = next;
+	}
+	return 0;
+}
+
+/* When all are booked, at one time and as they are now; else CCR_FOREVER. */
+static int64_t booked_at(const struct party *p)
+{
+	int64_t at = CCR_FOREVER;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
+
+		if (!e || !e->b.n || !e->held || !ccr__same_job(p->plan, e, &p->job[i]) ||
+		    (i && e->b.start != at))
+			return CCR_FOREVER;
+		at = e->b.start;
+	}
+	return at;
+}
+
+static void drop(const struct party *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		ccr_plan_drop(p->plan, p->job[i].id);
+}
+
+/* Gives each the entry of what was found. */
+static int assign(struct party *p, int64_t start)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
+		struct place *at = &p->place[i];
+		struct ccr_slot slot = {.start = start, .n = at->n, .share = at->share};
+
+		if (e && ccr__remember(p->plan, e, &p->job[i]))
+			return CCR_ENOMEM;
+		if (!e && !(e = ccr__add(p->plan, &p->job[i])))
+			return CCR_ENOMEM;
+		e->restored = false;
+		e->together = p->job[0].id;
+		ccr_plan_rerank(p->plan, p->job[i].id, &p->job[i].rank);
+		for (uint32_t k = 0; at->held && k < at->n; k++)
+			ccr_timeline_unhold(p->plan->tl, at->share[k].node, start,
+					    ccr_end(start, p->job[i].limit), &at->share[k].a, true);
+		at->held = false;
+		if (ccr__assign(p->plan, e, &slot))
+			return CCR_ENOMEM;
+	}
+	return 0;
+}
+
+/* With all their own places out of the timeline: keeps them, or takes earlier ones. */
+static int place(struct party *p, int64_t had, int64_t until, int64_t *start)
+{
+	int rc = find(p, p->plan->tl->now, until < had ? until : had, start);
+
+	if (!rc && *start < CCR_FOREVER) {
+		rc = assign(p, *start);
+		lift(p, *start);
+	} else if (!rc && had < CCR_FOREVER) {
+		for (uint32_t i = 0; i < p->n && !rc; i++) {
+			struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
+
+			e->together = p->job[0].id;
+			rc = ccr__hold(p->plan, e);
+		}
+		*start = had;
+	}
+	return rc;
+}
+
+enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_plan_job *job,
+				     uint32_t n, int64_t *start, struct ccr_error *err)
+{
+	struct ccr__partition *part = ccr__partition(plan, job->partition);
+	struct party p = {.plan = plan, .job = job, .n = n};
+	int64_t had, until = ccr_end(plan->tl->now, plan->opt.window) + 1;
+	uint32_t depth;
+	bool deep;
+	int rc;
+
+	*start = CCR_FOREVER;
+	for (uint32_t i = 0; i < n; i++) {
+		struct ccr_query q = ccr__query(&job[i]);
+
+		if (ccr_search_possible(plan->search, plan->tl, &q))
+			continue;
+		drop(&p);
+		return CCR_BOOK_NEVER;
+	}
+	p.place = calloc(n, sizeof(*p.place));
+	if (!part || !p.place || ccr__blocks(plan, true)) {
+		free(p.place);
+		ccr_error_nomem(err);
+		return CCR_BOOK_ERROR;
+	}
+	depth = part->depth == UINT32_MAX ? plan->opt.depth : part->depth;
+	deep = ccr__ahead(plan, job) >= depth;
+	had = deep ? CCR_FOREVER : booked_at(&p);
+	if (had == CCR_FOREVER)
+		drop(&p);
+	if (deep)
+		until = plan->tl->now + 1;
+	/* Those with a place respect all others, new ones all that were there before them. */
+	for (uint32_t i = 0; i < n; i++)
+		ccr__clear_for(plan, &job[i], ccr__find(plan, job[i].id));
+	rc = place(&p, had, until, start);
+	if (ccr__settle(plan, false))
+		rc = CCR_ENOMEM;
+	if (rc)
+		drop(&p);
+	else if (!deep)
+		for (uint32_t i = 0; i < n; i++)
+			ccr__trim(plan, job[i].partition, depth);
+	for (uint32_t i = 0; i < n; i++)
+		free(p.place[i].share);
+	free(p.place);
+	if (rc) {
+		*start = CCR_FOREVER;
+		ccr_error_nomem(err);
+		return CCR_BOOK_ERROR;
+	}
+	if (*start < CCR_FOREVER)
+		return CCR_BOOKED;
+	return deep ? CCR_BOOK_DEPTH : CCR_BOOK_WINDOW;
+}

@@ -1,0 +1,177 @@
+/*
+ * het - hetjobs, whose components start at one time or not at all; see gate_impl.h
+ *
+ * Only sched/backfill starts them: it asks when each component could start, and begins them all
+ * where every answer is "now". What it tells of a component (nodes, counts) is remembered until all
+ * are known; then they are booked together, as nothing else keeps lower jobs from passing them for
+ * ever. When the time has come each is offered the nodes of its own booking.
+ */
+#include "select/gate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define G	ccr__gate
+#define KNOWN_S 600 /* what is known of a component is asked for anew after so long */
+#define MOST	128 /* components of one hetjob */
+
+static void forget(struct ccr__part_of_het *h)
+{
+	free(h->set);
+	free(h->required);
+	*h = (struct ccr__part_of_het){0};
+}
+
+void ccr__het_free(void)
+{
+	for (uint32_t i = 0; i < G.hets; i++)
+		forget(&G.het[i]);
+	free(G.het);
+	G.het = NULL;
+	G.hets = 0;
+}
+
+static struct ccr__part_of_het *find(uint32_t job)
+{
+	for (uint32_t i = 0; i < G.hets; i++)
+		if (G.het[i].job == job)
+			return &G.het[i];
+	return NULL;
+}
+
+/* A row that is free, or of a component that was not asked about for long. */
+static struct ccr__part_of_het *row(time_t now)
+{
+	struct ccr__part_of_het *p;
+
+	for (uint32_t i = 0; i < G.hets; i++) {
+		if (G.het[i].job && now - G.het[i].at <= KNOWN_S)
+			continue;
+		forget(&G.het[i]);
+		return &G.het[i];
+	}
+	p = realloc(G.het, (G.hets + 1) * sizeof(*p));
+	if (!p)
+		return NULL;
+	G.het = p;
+	G.het[G.hets] = (struct ccr__part_of_het){0};
+	return &G.het[G.hets++];
+}
+
+static uint64_t *copy(const uint64_t *set)
+{
+	size_t bytes = CCR_WORDS(G.cluster.n) * sizeof(uint64_t);
+	uint64_t *to = malloc(bytes + 1);
+
+	if (to)
+		memcpy(to, set, bytes);
+	return to;
+}
+
+static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
+{
+	time_t now = time(NULL);
+	struct ccr__part_of_het *h = find(t->job->job_id);
+
+	if (h)
+		forget(h);
+	else if (!(h = row(now)))
+		return false;
+	h->set = copy(G.candidates);
+	h->required = required ? copy(required) : NULL;
+	if (!h->set || (required && !h->required)) {
+		forget(h);
+		return false;
+	}
+	ccr_ask_read(&G.cluster, t->job, t->min_nodes, t->max_nodes, &h->ask);
+	h->job = t->job->job_id;
+	h->nodes = G.cluster.n;
+	h->at = now;
+	return true;
+}
+
+/* All components as the plan wants them; their number, 0 if one is not known (yet). */
+static uint32_t gather(const job_record_t *leader, struct ccr_plan_job *out,
+		       struct ccr_demand *need)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(leader->het_job_list);
+	time_t now = time(NULL);
+	bool known = true, whole = false;
+	job_record_t *job;
+	uint32_t n = 0;
+
+	while (known && (job = list_next(it))) {
+		const struct ccr__part_of_het *h = find(job->job_id);
+		int partition = ccr__gate_partition(job->part_ptr);
+
+		known = n < MOST && h && now - h->at <= KNOWN_S && h->nodes == G.cluster.n &&
+			IS_JOB_PENDING(job) && partition >= 0 && job->details && job->priority;
+		if (!known)
+			break;
+		whole = whole || ccr__stuck(job->job_id);
+		need[n] = h->ask.need;
+		out[n] = (struct ccr_plan_job){.id = job->job_id,
+					       .rank = ccr_job_rank(job),
+					       .partition = (uint16_t)partition,
+					       .since = ccr_job_since(job),
+					       .limit = h->ask.limit,
+					       .demand = &need[n],
+					       .candidates = h->set,
+					       .required = h->required};
+		n++;
+	}
+	list_iterator_destroy(it);
+	for (uint32_t i = 0; whole && i < n; i++)
+		need[i].whole = true;
+	return known ? n : 0;
+}
+
+/* Offers the component the nodes of its booking. */
+static int offer(struct ccr_slurm_test *t, const struct ccr_booking *own)
+{
+	memset(G.attempt, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	for (uint32_t i = 0; i < own->n; i++)
+		ccr_bit_set(G.attempt, own->share[i].node);
+	ccr_bits_from_set(t->nodes, G.attempt, G.cluster.n);
+	return own->start <= ccr_plan_timeline(G.plan)->now ? ccr_inner_test(t) : SLURM_SUCCESS;
+}
+
+int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
+{
+	static struct ccr_plan_job list[MOST]; /* under the gate's lock */
+	static struct ccr_demand need[MOST];
+	job_record_t *job = t->job, *leader = find_job_record(job->het_job_id);
+	const struct ccr_booking *own;
+	struct ccr_error err;
+	enum ccr_book book;
+	int64_t start;
+	uint32_t n;
+
+	if (!leader || !leader->het_job_list || ccr__stuck(job->job_id) > 1 ||
+	    !remember(t, required))
+		return ccr_inner_test(t);
+	n = gather(leader, list, need);
+	if (!n) {
+		/* for the others to be asked about as well */
+		job->start_time = time(NULL) + 1;
+		return SLURM_SUCCESS;
+	}
+	book = ccr_plan_book_together(G.plan, list, n, &start, &err);
+	if (book == CCR_BOOK_ERROR) {
+		ccr__gate_aside(err.text);
+		return ccr_inner_test(t);
+	}
+	ccr__answers_forget();
+	own = ccr_plan_booking(G.plan, job->job_id);
+	if (book != CCR_BOOKED || !own) {
+		log_flag(BACKFILL, "slurm-ccr: hetjob %u gets no booking: %s", job->het_job_id,
+			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
+			 : book == CCR_BOOK_WINDOW ? "beyond the window"
+						   : "it never fits");
+		return SLURM_ERROR;
+	}
+	log_flag(BACKFILL, "slurm-ccr: %pJ is booked in %lld s on %u node(s), with its hetjob", job,
+		 (long long)(start - time(NULL)), own->n);
+	job->start_time = (time_t)start;
+	return offer(t, own);
+}

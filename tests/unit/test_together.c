@@ -1,0 +1,226 @@
+/* Jobs that start at one time: against trying every second, and what becomes of them in a plan. */
+#include <criterion/criterion.h>
+#include "core/gate.h"
+#include "core/together.h"
+#include "gate_world.h"
+
+#include <string.h>
+
+#define HORIZON 200
+#define PARTY	3
+
+static struct ccr_plan *make(const struct ccr_node *node, uint32_t n, uint32_t depth)
+{
+	struct ccr_plan_options opt = ccr_plan_defaults();
+	struct ccr_plan *p;
+
+	opt.depth = depth;
+	opt.window = HORIZON;
+	cr_assert_eq(ccr_plan_new(&p, node, n, &opt, NULL), 0);
+	ccr_plan_begin(p, 0, true);
+	return p;
+}
+
+static struct ccr_plan_job job(uint32_t id, uint32_t prio, const struct ccr_demand *d,
+			       int64_t limit)
+{
+	return (struct ccr_plan_job){
+	    .id = id, .rank = {.prio = prio, .job = id}, .demand = d, .limit = limit};
+}
+
+/* The first second at which all find a place, one after the other. */
+static int64_t by_trial(const struct ccr_timeline *tl, struct ccr_search *s,
+			const struct ccr_plan_job *j, uint32_t n)
+{
+	struct ccr_timeline *copy = (struct ccr_timeline *)tl;
+	struct ccr_place_options place = ccr_plan_defaults().place;
+
+	for (int64_t t = 0; t <= HORIZON; t++) {
+		struct {
+			uint32_t node;
+			int64_t end;
+			struct ccr_amount a;
+		} held[PARTY * W_NODES];
+		uint32_t k = 0, i;
+
+		for (i = 0; i < n; i++) {
+			struct ccr_query q = {.demand = j[i].demand,
+					      .limit = j[i].limit,
+					      .candidates = j[i].candidates,
+					      .sure = true};
+			struct ccr_slot slot;
+
+			cr_assert_eq(ccr_search_earliest(s, tl, &q, t, t + 1, &place, &slot), 0);
+			if (!slot.n)
+				break;
+			for (uint32_t h = 0; h < slot.n; h++, k++) {
+				held[k].node = slot.share[h].node;
+				held[k].end = t + j[i].limit;
+				held[k].a = slot.share[h].a;
+				ccr_timeline_hold(copy, held[k].node, t, held[k].end, &held[k].a,
+						  true);
+			}
+		}
+		while (k-- > 0)
+			ccr_timeline_unhold(copy, held[k].node, t, held[k].end, &held[k].a, true);
+		if (i == n)
+			return t;
+	}
+	return CCR_FOREVER;
+}
+
+Test(together, the_earliest_second_for_all, .timeout = 120)
+{
+	uint32_t later = 0;
+
+	for (uint64_t i = 0; i < 3000; i++) {
+		struct ccr_plan_job party[PARTY];
+		const struct ccr_timeline *tl;
+		struct ccr_search *s;
+		struct ccr_plan *p;
+		struct world w;
+		uint64_t seed = i;
+		uint32_t n;
+		int64_t want, got;
+		enum ccr_book book;
+
+		world_random(&w, 91, i);
+		p = make(w.node, w.nodes, 100);
+		tl = ccr_plan_timeline(p);
+		for (uint32_t k = 0; k < 6; k++) {
+			struct ccr_amount a = {.cpus = (int32_t)(world_random_next(&seed) % 5)};
+
+			a.gpus[0] = (int16_t)(world_random_next(&seed) % 3);
+			ccr_plan_running(p, (uint32_t)(world_random_next(&seed) % w.nodes), &a,
+					 (int64_t)(world_random_next(&seed) % 60), 60);
+		}
+		cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+		n = w.jobs < PARTY ? w.jobs : PARTY;
+		for (uint32_t k = n; k < w.jobs && k < n + 3; k++) {
+			struct ccr_plan_job above =
+			    job(100 + k, 100, &w.job[k].demand, w.job[k].limit % 40 + 1);
+
+			ccr_plan_book(p, &above, NULL, NULL);
+		}
+		for (uint32_t k = 0; k < n; k++) {
+			party[k] = job(k + 1, 10, &w.job[k].demand, w.job[k].limit % 40 + 1);
+			party[k].candidates = &w.job[k].candidates;
+		}
+		cr_assert_eq(ccr_search_new(&s, w.nodes, NULL), 0);
+		want = by_trial(tl, s, party, n);
+		book = ccr_plan_book_together(p, party, n, &got, NULL);
+		cr_assert_eq(book == CCR_BOOKED, got < CCR_FOREVER);
+		cr_assert_geq(got, want, "world %llu: at %lld, by trial %lld",
+			      (unsigned long long)i, (long long)got, (long long)want);
+		later += got > want;
+		for (uint32_t k = 0; k < n; k++) {
+			const struct ccr_booking *b = ccr_plan_booking(p, party[k].id);
+
+			cr_assert_eq(b != NULL, book == CCR_BOOKED);
+			cr_assert(!b || b->start == got, "world %llu", (unsigned long long)i);
+		}
+		/* Asked again, nothing moves. */
+		cr_assert_eq(ccr_plan_book_together(p, party, n, &want, NULL), book);
+		cr_assert_eq(got, want);
+		ccr_search_free(s);
+		ccr_plan_free(p);
+	}
+	/* Who finds his place later moves all to then, though the others might leave him one
+	 * before. */
+	cr_assert_lt(later, 3000 / 50, "%u of 3000 are later than need be", later);
+}
+
+static const struct ccr_node two[2] = {{.total = {.cpus = 4}, .up = true},
+				       {.total = {.cpus = 4}, .up = true}};
+static const struct ccr_demand full = {.min_nodes = 1, .max_nodes = 1, .node = {.cpus = 4}};
+
+/* Node 0 is busy until 50, node 1 until 20; a party of two nodes. */
+static struct ccr_plan *busy(uint32_t depth, struct ccr_plan_job *party)
+{
+	struct ccr_plan *p = make(two, 2, depth);
+	struct ccr_amount all = {.cpus = 4};
+
+	ccr_plan_running(p, 0, &all, 50, 50);
+	ccr_plan_running(p, 1, &all, 20, 20);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	party[0] = job(1, 10, &full, 30);
+	party[1] = job(2, 10, &full, 30);
+	return p;
+}
+
+Test(together, lower_jobs_keep_clear)
+{
+	struct ccr_plan_job party[2], low = job(9, 1, &full, 31), shorter = job(8, 1, &full, 30);
+	struct ccr_plan *p = busy(10, party);
+	const struct ccr_booking *b;
+	int64_t start;
+
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_eq(start, 50);
+	cr_assert_eq(ccr_plan_book(p, &low, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 80,
+		     "it would last from 20 to 50 on node 1 if it were not a second "
+		     "too long");
+	cr_assert_eq(ccr_plan_book(p, &shorter, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 20);
+	ccr_plan_free(p);
+}
+
+Test(together, one_place_of_the_depth)
+{
+	struct ccr_plan_job party[2], other = job(9, 1, &full, 30), third = job(8, 0, &full, 30);
+	struct ccr_plan *p = busy(2, party);
+	int64_t start;
+
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_eq(ccr_plan_book(p, &other, NULL, NULL), CCR_BOOKED);
+	cr_assert_eq(ccr_plan_book(p, &third, NULL, NULL), CCR_BOOK_DEPTH);
+	cr_assert_not_null(ccr_plan_booking(p, 2));
+	ccr_plan_free(p);
+	p = busy(0, party);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOK_DEPTH);
+	cr_assert_null(ccr_plan_booking(p, 1));
+	ccr_plan_free(p);
+	/* Beyond the depth they start when all can. */
+	p = make(two, 2, 0);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_eq(start, 0);
+	ccr_plan_free(p);
+}
+
+Test(together, all_or_none)
+{
+	static const struct ccr_demand never = {.min_nodes = 3, .node = {.cpus = 1}};
+	struct ccr_plan_job party[2];
+	struct ccr_plan *p = busy(10, party);
+	int64_t start;
+
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	ccr_plan_drop(p, 2);
+	cr_assert_null(ccr_plan_booking(p, 1));
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	party[1].demand = &never;
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOK_NEVER);
+	cr_assert_null(ccr_plan_nth(p, 0));
+	cr_assert_eq(start, CCR_FOREVER);
+	ccr_plan_free(p);
+}
+
+Test(together, earlier_when_something_ends)
+{
+	struct ccr_plan_job party[2];
+	struct ccr_plan *p = busy(10, party);
+	struct ccr_amount all = {.cpus = 4};
+	int64_t start;
+
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	ccr_plan_begin(p, 5, true);
+	ccr_plan_running(p, 1, &all, 20, 20);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_eq(start, 20);
+	cr_assert_eq(ccr_plan_booking(p, 2)->start, 20);
+	cr_assert_eq(ccr_plan_booking(p, 2)->first_start, 50);
+	ccr_plan_free(p);
+}
