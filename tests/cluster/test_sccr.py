@@ -344,7 +344,16 @@ def test_how_a_job_ended(cluster):
 
 
 def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
-    c = make_cluster(nodes=1, dbd=True, accounts={"phys": {"users": ["games"]}})
+    c = make_cluster(nodes=1, dbd=True, priority_type="priority/ccr", plugins=["priority"],
+                     accounts={"phys": {"users": ["games"]}, "sub": {"parent": "phys", "users": ["man"]}},
+                     policy={"version": 1, "preset": "ccr", "groups": {"phys": {"target": 25}}},
+                     conf={"PrivateData": "usage", "PriorityWeightAge": 1})
+    # the accounts above one's own are hidden, and others' usage; what rests on them is not made up
+    below, inside = (c.sbatch("true", user=user, account=account, begin="now+1hour")
+                     for user, account in (("man", "sub"), ("games", "phys")))
+    says(c, below, "Group phys: target 25 %, usage ")
+    says(c, below, "Its group cannot be told: Slurm hides the accounts above", user="man")
+    says(c, inside, "Group phys: target 25 %. Financial", user="games")
     job = c.sbatch("sleep 300", user="games", account="phys", time=5, job_name="a|b")
     failed = c.sbatch("exit 3", user="games", account="phys", time=5)
     c.wait_state(job)
