@@ -160,8 +160,10 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 		char nodes[4096];
 
 		explain_nodes_asked(x, nodes, sizeof(nodes));
-		if (nodes[0])
+		if (nodes[0]) {
 			explain_states_read(&x->states, nodes);
+			rc = explain_kept_for(x, nodes, NULL, err);
+		}
 	}
 	if (!rc && json)
 		explain_print_json(x, stdout);

@@ -61,8 +61,12 @@ struct explain {
 	 */
 	struct explain_wait *before;
 	size_t n_before, n_last;
-	char resv[64]; /* a reservation on its nodes that ends when it starts; "" */
-	time_t resv_end;
+	const struct queue_job *suspended; /* on its nodes, where nothing else tells the start */
+	/*
+	 * A reservation: of a booked job, one on its nodes that ends when it starts; of one whose
+	 * nodes are said not to be available, one that has or will have some of them. "": none.
+	 */
+	struct explain_reservation resv;
 	struct explain_states states; /* of the nodes that are said not to be available */
 	enum explain_plan plan;
 	bool promised;	       /* the booking is the gate's */
@@ -81,6 +85,10 @@ struct explain {
 
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
 int explain_plan(struct explain *x, struct ccr_error *err);
+
+/* PLAN_NODES: finds a reservation of these nodes. resv as below. */
+int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,
+		     struct ccr_error *err);
 
 /* PLAN_NODES: which nodes that is about, as far as that is known; "" if it is not. */
 void explain_nodes_asked(const struct explain *x, char *out, size_t size);

@@ -117,8 +117,9 @@ void explain_print_json(const struct explain *x, FILE *out)
 		}
 		fputs("]", out);
 	}
-	if (x->resv[0])
-		json_text(out, "waits_for_reservation", x->resv);
+	if (x->resv.name[0])
+		json_text(out, x->plan == PLAN_BOOKED ? "waits_for_reservation" : "reservation",
+			  x->resv.name);
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
 	json_time(out, "earliest_booking", x->earliest);

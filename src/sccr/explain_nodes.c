@@ -159,24 +159,24 @@ static bool value_of(const char *line, const char *key, char *out, size_t size)
 	return false;
 }
 
-time_t explain_reservations_find(const struct client_rows *rows, const struct explain_nodes *set,
-				 time_t at, long slack, char *name, size_t size)
+bool explain_reservations_find(const struct client_rows *rows, const struct explain_nodes *set,
+			       time_t from, time_t to, struct explain_reservation *out)
 {
-	char end[24], nodes[4096];
+	char nodes[4096];
 
-	name[0] = '\0';
 	for (size_t i = 0; i < rows->n; i++) {
 		const char *line = rows->row[i][0];
 		time_t t;
 
-		if (!value_of(line, "EndTime=", end, sizeof(end)) ||
+		if (!value_of(line, "ReservationName=", out->name, sizeof(out->name)) ||
+		    !value_of(line, "StartTime=", out->start, sizeof(out->start)) ||
+		    !value_of(line, "EndTime=", out->end, sizeof(out->end)) ||
 		    !value_of(line, "Nodes=", nodes, sizeof(nodes)))
 			continue;
-		t = queue_time(end);
-		if (t > at || t < at - slack || !explain_nodes_share(set, nodes))
-			continue;
-		if (value_of(line, "ReservationName=", name, size))
-			return t;
+		t = queue_time(out->end);
+		if (t >= from && t <= to && explain_nodes_share(set, nodes))
+			return true;
 	}
-	return -1;
+	memset(out, 0, sizeof(*out));
+	return false;
 }

@@ -43,11 +43,16 @@ void explain_states_of(struct explain_states *s, const struct client_rows *rows)
 
 /* Reservations, as scontrol shows them: one a row. No rows where it does not answer. */
 void explain_reservations_read(struct client_rows *rows);
+
+struct explain_reservation {
+	char name[64], start[24], end[24];
+};
+
 /*
- * The name of one of them that holds nodes of the set and ends within `slack` seconds before `at`;
- * "" if there is none. Returns when it ends, or -1.
+ * One of them that holds nodes of the set and ends from..to; false if there is none, and out->name
+ * is "" then. In slurmctld's order.
  */
-time_t explain_reservations_find(const struct client_rows *rows, const struct explain_nodes *set,
-				 time_t at, long slack, char *name, size_t size);
+bool explain_reservations_find(const struct client_rows *rows, const struct explain_nodes *set,
+			       time_t from, time_t to, struct explain_reservation *out);
 
 #endif

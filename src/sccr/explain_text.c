@@ -211,9 +211,14 @@ static void print_booked(const struct explain *x, FILE *out)
 	(void)print_last(
 	    x, true,
 	    n ? ", and what is booked there:" : ", when what is booked there before it ends:", out);
-	if (x->resv[0])
-		fprintf(out, ", when the reservation %s there ends", x->resv);
+	if (x->resv.name[0])
+		fprintf(out, ", when the reservation %s there ends", x->resv.name);
 	fputs(".\n", out);
+	if (x->suspended)
+		fprintf(out,
+			"Job %s there is suspended: when it will have ended is not known, so this "
+			"moves on.\n",
+			x->suspended->id);
 	print_earlier(x, out);
 	if (x->n_last)
 		fputs("It starts earlier if jobs end before their limits", out);
@@ -251,7 +256,12 @@ static void print_behind(const struct explain *x, FILE *out)
 {
 	bool more = strchr(x->reason, ',') != NULL; /* the gate says why */
 
-	if (more)
+	if (strchr(x->job->id, '+'))
+		fprintf(out,
+			"It waits (%s). The components of a hetjob are booked and start "
+			"together.\n",
+			x->reason);
+	else if (more)
 		fprintf(out, "It waits (%s).\n", x->reason);
 	else if (x->n_ahead || x->queue->partial)
 		fprintf(out,
@@ -284,6 +294,9 @@ static void print_nodes(const struct explain *x, FILE *out)
 			: s->up > 1 ? ". For all that, they are"
 				    : ". For all that, it is");
 	fputs(".\n", out);
+	if (x->resv.name[0])
+		fprintf(out, "There is a reservation of them, %s, from %s to %s.\n", x->resv.name,
+			x->resv.start, x->resv.end);
 }
 
 static void print_plan(const struct explain *x, FILE *out)

@@ -1,4 +1,5 @@
 /* explain_waits - what is on a booked job's nodes before it; see explain.h */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +58,38 @@ static bool is_last(const struct explain *x, const struct explain_wait *w)
 }
 
 static void find_reservation(struct explain *x, const struct client_rows *given,
-			     const struct explain_nodes *set)
+			     const struct explain_nodes *set, time_t from, time_t to)
 {
 	struct client_rows asked = {0};
 
 	if (!given)
 		explain_reservations_read(&asked);
-	x->resv_end = explain_reservations_find(given ? given : &asked, set, x->booked, SLACK,
-						x->resv, sizeof(x->resv));
+	explain_reservations_find(given ? given : &asked, set, from, to, &x->resv);
 	client_rows_free(&asked);
+}
+
+/* A suspended job keeps what it has for nobody knows how long. */
+static void find_suspended(struct explain *x, const struct explain_nodes *set)
+{
+	for (size_t i = 0; i < x->queue->n && !x->suspended; i++) {
+		const struct queue_job *j = &x->queue->job[i];
+
+		if (!strcmp(j->state, "SUSPENDED") && j->nodes[0] &&
+		    explain_nodes_share(set, j->nodes))
+			x->suspended = j;
+	}
+}
+
+int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,
+		     struct ccr_error *err)
+{
+	struct explain_nodes set = {NULL};
+	int rc = explain_nodes_add(&set, hosts, err);
+
+	if (!rc && set.list)
+		find_reservation(x, resv, &set, x->now, (time_t)INT32_MAX);
+	explain_nodes_free(&set);
+	return rc == CCR_ENOMEM ? rc : CCR_OK;
 }
 
 int explain_waits_for(struct explain *x, const struct client_rows *resv, struct ccr_error *err)
@@ -87,7 +111,9 @@ int explain_waits_for(struct explain *x, const struct client_rows *resv, struct 
 		while (x->n_last < x->n_before && is_last(x, &x->before[x->n_last]))
 			x->n_last++;
 		if (!x->n_last)
-			find_reservation(x, resv, &set);
+			find_reservation(x, resv, &set, x->booked - SLACK, x->booked);
+		if (!x->n_last && !x->resv.name[0])
+			find_suspended(x, &set);
 	}
 	explain_nodes_free(&set);
 	return rc == CCR_ENOMEM ? rc : CCR_OK;

@@ -97,6 +97,8 @@ static char *said(const struct queue_job *j)
 	cr_assert_eq(explain_plan(&x, &err), 0);
 	cr_assert_eq(explain_waits_for(&x, &W.resv, &err), 0);
 	explain_states_of(&x.states, &W.states);
+	if (x.plan == PLAN_NODES)
+		cr_assert_eq(explain_kept_for(&x, "n[1-2]", &W.resv, &err), 0);
 	cr_assert(f);
 	explain_print(&x, f);
 	fclose(f);
@@ -165,9 +167,11 @@ Test(explain_plan, a_late_job_and_one_that_is_suspended, .init = set_up)
 	struct queue_job *j = pending("Resources, booked for 2001-09-09T01:46:50 on n1", "n1", 10);
 
 	add("SUSPENDED", "None", "n1", -600, -60);
-	SAYS(j, "on n1.\n");
+	SAYS(j, "on n1.\nJob 2 there is suspended: when it will have ended is not known, so this "
+		"moves on.\n");
 	add("RUNNING", "None", "n1", -600, -60);
 	SAYS(j, "when what runs there ends: job 3 (by");
+	SAYS_NOT(j, "suspended");
 }
 
 Test(explain_plan, a_start_of_slurms_own_is_no_promise, .init = set_up)
@@ -286,6 +290,24 @@ Test(explain_plan, nodes_that_are_said_not_to_be_available, .init = set_up)
 	up[1] = "idle";
 	W.states.n = 1;
 	SAYS(j, "priority partitions). For all that, it is up,");
+}
+
+Test(explain_plan, nodes_that_a_reservation_has, .init = set_up)
+{
+	char past[] = "ReservationName=old StartTime=2001-09-09T01:00:00 "
+		      "EndTime=2001-09-09T01:40:00 Duration=00:40:00 Nodes=n1";
+	char other[] = "ReservationName=other StartTime=2001-09-09T01:00:00 "
+		       "EndTime=2001-09-09T04:40:00 Duration=00:40:00 Nodes=n3";
+	char next[] = "ReservationName=mnt StartTime=2001-09-09T02:00:00 "
+		      "EndTime=2001-09-09T03:00:00 Duration=01:00:00 Nodes=n[2-4]";
+	char *f[][2] = {{past}, {other}, {next}}, **rows[] = {f[0], f[1], f[2]};
+	struct queue_job *j = pending("ReqNodeNotAvail, May be reserved for other job", "", 0);
+
+	W.resv = (struct client_rows){.row = rows, .n = 2};
+	SAYS_NOT(j, "reservation of");
+	W.resv.n = 3;
+	SAYS(j, "There is a reservation of them, mnt, from 2001-09-09T02:00:00 to "
+		"2001-09-09T03:00:00.\n");
 }
 
 Test(explain_plan, which_nodes_that_is_about, .init = set_up)
