@@ -355,9 +355,11 @@ static int inherit(struct ccr__reader *r, struct ccr_group *g)
 	if (!r->reads_target)
 		return 0;
 	snprintf(path, sizeof(path), "groups.%.60s", g->name);
-	return ccr__warn(r, g->line, path,
-			 "has no target%s: it neither gains nor loses by its usage",
-			 r->config->default_group ? ", and neither has the default group" : "");
+	return ccr__warn(
+	    r, g->line, path,
+	    "has no target%s: unless a database has shares for its account, it neither "
+	    "gains nor loses by its usage",
+	    r->config->default_group ? ", and neither has the default group" : "");
 }
 
 /* Targets are parts of one whole; ceilings and caps are limits, which may overlap. */
@@ -386,10 +388,10 @@ static int check_sum(struct ccr__reader *r)
 		return ccr__bad(r, g->target_line, found, "at most 100 percent together");
 	}
 	if (last && sum < 100 - 1e-6 && r->reads_target)
-		return ccr__warn(
-		    r, 0, "groups",
-		    "the targets sum up to %.10g percent: the other %.10g are nobody's", sum,
-		    100 - sum);
+		return ccr__warn(r, 0, "groups",
+				 "the targets sum up to %.10g percent: the other %.10g are no "
+				 "group's of this file",
+				 sum, 100 - sum);
 	return 0;
 }
 
@@ -424,11 +426,11 @@ int ccr__finish_groups(struct ccr__reader *r)
 		    r, 0, "groups",
 		    "there are none, but the policy reads a group's %s: it is 0 for every "
 		    "job",
-		    r->reads_target ? "target" : "financial factor");
+		    r->reads_target ? "target (shares in a database apart)" : "financial factor");
 	return ccr__warn(
 	    r, 0, "default_group",
-	    "not given: jobs of other accounts have no target and no financial factor, "
-	    "so that these terms are 0");
+	    "not given: jobs of other accounts have no financial factor, and no target but their "
+	    "account's shares where there is a database");
 }
 
 const struct ccr__section *ccr__group_sections(size_t *count)

@@ -271,15 +271,35 @@ bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 	return !e->b.n || !required;
 }
 
-/* Looks for a place before `until`, all entries that count being in the timeline. */
-static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t until,
+/*
+ * When the job may start at the earliest: in a strict partition not before those ahead of it there,
+ * CCR_FOREVER if one of them has no place.
+ */
+static int64_t behind(const struct ccr_plan *plan, const struct ccr__partition *p,
+		      const struct ccr_plan_job *job)
+{
+	int64_t from = plan->tl->now;
+
+	for (uint32_t i = 0; (p->strict || plan->opt.strict) && i < plan->entries; i++) {
+		const struct ccr_booking *b = &plan->rank[i]->b;
+
+		if (ccr_rank_cmp(&b->rank, &job->rank) >= 0)
+			break;
+		if (b->partition == job->partition && b->job != job->id && b->start > from)
+			from = b->start;
+	}
+	return from;
+}
+
+/* Looks for a place from `from` on and before `until`, all entries that count being in the
+ * timeline. */
+static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t from, int64_t until,
 		struct ccr_slot *slot)
 {
 	struct ccr_query q = ccr__query(job);
 
 	q.sure = true;
-	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now, until,
-				   &plan->opt.place, slot);
+	return ccr_search_earliest(plan->search, plan->tl, &q, from, until, &plan->opt.place, slot);
 }
 
 /* The booking now is in the partition that the job is tried in. */
@@ -294,13 +314,13 @@ static int move(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_pl
 
 /* The job has a place: an earlier one, if there is one beside all other bookings. */
 static int improve(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job,
-		   uint32_t depth)
+		   uint32_t depth, int64_t from)
 {
 	struct ccr_slot slot = {.start = CCR_FOREVER};
 	int rc;
 
 	ccr__lift(plan, e);
-	rc = look(plan, job, e->b.start, &slot);
+	rc = look(plan, job, from, e->b.start, &slot);
 	if (!rc && slot.n && !(rc = move(plan, e, job))) {
 		rc = ccr__assign(plan, e, &slot);
 		ccr__trim(plan, job->partition, depth);
@@ -325,7 +345,7 @@ static enum ccr_book nomem(struct ccr_error *err)
 
 /* The job has no place yet. */
 static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
-			  const struct ccr_plan_job *job, uint32_t depth,
+			  const struct ccr_plan_job *job, uint32_t depth, int64_t from,
 			  const struct ccr_booking **out, struct ccr_error *err)
 {
 	struct ccr_slot slot;
@@ -337,7 +357,7 @@ static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
 		rc = move(plan, e, job);
 	ccr__clear_for(plan, job, e);
 	if (!rc)
-		rc = look(plan, job, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
+		rc = look(plan, job, from, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
 	if (!rc)
 		rc = ccr__assign(plan, e, &slot);
 	if (ccr__settle(plan, false) || rc)
@@ -364,6 +384,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	struct ccr_query q = ccr__query(job);
 	bool here, deep;
 	uint32_t depth;
+	int64_t from;
 
 	if (out)
 		*out = NULL;
@@ -403,9 +424,14 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	}
 	if (ccr__blocks(plan, true))
 		return nomem(err);
+	from = behind(plan, p, job);
+	if (here && e->b.n && e->b.start < from) {
+		ccr__remove(plan, e);
+		e = NULL;
+	}
 	if (!e || !e->b.n)
-		return make(plan, e, job, depth, out, err);
-	if (improve(plan, e, job, depth))
+		return make(plan, e, job, depth, from, out, err);
+	if (improve(plan, e, job, depth, from))
 		return nomem(err);
 	return result(e, out);
 }

@@ -16,6 +16,7 @@ struct account {
 	struct ccr_standing *standing;
 	struct ccr_standing own; /* used where it stands for itself */
 	double share;		 /* of the whole cluster by sacctmgr's shares, 0 to 1 */
+	bool as_parent;		 /* Fairshare=parent: it has no share of its own */
 	double usage;		 /* percent, what is below included */
 	char name[];
 };
@@ -178,6 +179,7 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc, stru
 	while (ok && (child = list_next(it))) {
 		const struct ccr_group *g;
 		struct account *a;
+		double below;
 
 		if (child->user) {
 			ok = add_user(s, child, account, group, share);
@@ -194,7 +196,9 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc, stru
 			s->group[g->index].usage += percent_of_root(s, child);
 		a->parent = account;
 		a->usage = percent_of_root(s, child);
-		a->share = share_of(child, share);
+		below = share_of(child, share);
+		a->as_parent = child->shares_raw == SLURMDB_FS_USE_PARENT;
+		a->share = a->as_parent ? 0 : below;
 		if (g) {
 			a->standing = &s->group[g->index];
 		} else if (s->config->groups.fallback) {
@@ -204,10 +208,12 @@ static bool walk(struct ccr_standings *s, const slurmdb_assoc_rec_t *assoc, stru
 			if (assoc == assoc_mgr_root_assoc)
 				s->group[i].usage += a->usage;
 			a->standing = &s->group[i];
+		} else if (a->as_parent && account) {
+			a->standing = account->standing;
 		} else {
 			a->standing = &a->own;
 		}
-		ok = walk(s, child, a, g, a->share, depth + 1);
+		ok = walk(s, child, a, g, below, depth + 1);
 	}
 	list_iterator_destroy(it);
 	return ok;
@@ -240,7 +246,8 @@ static bool add_qos(struct ccr_standings *s)
 static void finish_tree(struct ccr_standings *s)
 {
 	for (struct account *a = s->accounts; a; a = a->hh.next) {
-		const struct ccr_target shares = {.kind = CCR_TARGET_BOTH,
+		const struct ccr_target shares = {.kind = a->share > 0 ? CCR_TARGET_BOTH
+								       : CCR_TARGET_NONE,
 						  .percent = 100 * a->share};
 
 		a->own.usage = a->usage;

@@ -6,7 +6,8 @@
  *
  * With a database the account tree is walked once: an account that no group names belongs to the
  * group of its nearest ancestor. Where neither the tree nor a default group gives one, the account
- * stands for itself, its target being its shares in sacctmgr, normalised, in percent.
+ * stands for itself, its target being its shares in sacctmgr, normalised, in percent; or, with
+ * Fairshare=parent, as its parent does, without a target where that is root.
  */
 #ifndef CCR_PRIORITY_STANDING_H
 #define CCR_PRIORITY_STANDING_H

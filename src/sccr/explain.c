@@ -75,6 +75,8 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 		x->group = NULL;
 	if (!x->group)
 		return;
+	x->target = live_target_of_group(usage, x->group);
+	x->target_hidden = x->target.kind == CCR_TARGET_NONE && usage->n && !usage->whole;
 	if (usage->n && usage->whole && x->config->usage.source != CCR_SOURCE_LEDGER &&
 	    x->config->usage.model == CCR_USAGE_HALFLIFE) {
 		x->usage = live_usage_of_group(usage, &x->config->groups, x->group);
@@ -93,9 +95,9 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 	if (x->policy == POLICY_THEIRS && expr && !strcmp(expr, "fs_delta") &&
 	    x->job->terms.found && !x->job->terms.by_hand &&
 	    x->queue->weight[CCR_COL_FAIRSHARE] > 0 &&
-	    (x->group->target.kind == CCR_TARGET_BOTH || delta != 0)) {
-		x->usage = x->group->target.percent - delta;
-		x->usage_known = x->group->target.kind != CCR_TARGET_NONE;
+	    (x->target.kind == CCR_TARGET_BOTH || delta != 0)) {
+		x->usage = x->target.percent - delta;
+		x->usage_known = x->target.kind != CCR_TARGET_NONE;
 	}
 }
 

@@ -48,6 +48,8 @@ struct explain {
 	const struct ccr_ledger *ledger;       /* NULL: not to be read by this user */
 	const struct ccr_group *group;	       /* NULL: none, or not known */
 	bool group_hidden;		       /* PrivateData hides what would tell the group */
+	struct ccr_target target;	       /* the group's, as the plugin has it */
+	bool target_hidden; /* it has none of its own, and the shares are hidden */
 	bool usage_known;
 	double eligible_s; /* eligible_time; below 0: the policy does not tell it */
 	double usage;	   /* percent */

@@ -93,7 +93,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);
 	if (x->group) {
 		json_text(out, "group", x->group->name);
-		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,
+		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->target.percent,
 			x->group->financial);
 		if (x->usage_known)
 			fprintf(out, ", \"usage\": %.10g", x->usage);

@@ -124,23 +124,25 @@ static void print_group(const struct explain *x, FILE *out)
 		return;
 	}
 	fprintf(out, "Group %s: ", sccr_safe(g->name).text);
-	if (g->target.kind == CCR_TARGET_NONE)
+	if (x->target_hidden)
+		fputs("whether it has a target is hidden from you", out);
+	else if (x->target.kind == CCR_TARGET_NONE)
 		fputs("no target", out);
 	else
-		fprintf(out, "target %.4g %%%s", g->target.percent,
-			g->target.kind == CCR_TARGET_BOTH      ? ""
-			: g->target.kind == CCR_TARGET_CEILING ? " (a ceiling)"
-			: g->target.kind == CCR_TARGET_FLOOR   ? " (a floor)"
+		fprintf(out, "target %.4g %%%s", x->target.percent,
+			x->target.kind == CCR_TARGET_BOTH      ? ""
+			: x->target.kind == CCR_TARGET_CEILING ? " (a ceiling)"
+			: x->target.kind == CCR_TARGET_FLOOR   ? " (a floor)"
 							       : " (a cap, no points)");
 	if (x->usage_known) {
-		d = g->target.percent - x->usage;
+		d = x->target.percent - x->usage;
 		fprintf(out, ", usage %.2f %%", x->usage);
-		if (g->target.kind != CCR_TARGET_NONE)
+		if (x->target.kind != CCR_TARGET_NONE)
 			fprintf(out, ": %.2f points %s its target", fabs(d),
 				d >= 0 ? "below" : "above");
-		if (g->target.kind != CCR_TARGET_NONE && moves_by_target(x))
+		if (x->target.kind != CCR_TARGET_NONE && moves_by_target(x))
 			fprintf(out, ", which %s its jobs",
-				ccr_target_points(g->target.kind, g->target.percent, x->usage) == 0
+				ccr_target_points(x->target.kind, x->target.percent, x->usage) == 0
 				    ? "does not move"
 				: d > 0 ? "raises"
 					: "lowers");
@@ -204,8 +206,7 @@ static void print_booked(const struct explain *x, FILE *out)
 		fprintf(out, "It waits (%s).\n", x->reason);
 		return;
 	}
-	fprintf(out, "%s to start at %s on %s",
-		x->promised ? "Booked" : "By Slurm's own plan it is", x->job->start,
+	fprintf(out, "%s to start at %s on %s", x->promised ? "Booked" : "Expected", x->job->start,
 		x->job->sched_nodes);
 	n = print_last(x, false, ", when what runs there ends:", out);
 	(void)print_last(

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH_MAX 64
+#define DEPTH_MAX  64
+#define RAW_SHARES 3 /* the column of sshare */
 
 /* The value of NAME= in a comma separated list, malloc'd; NULL if it is not there. */
 static char *option(const char *list, const char *name)
@@ -105,13 +106,48 @@ int live_ledger_path(char **out, uid_t *slurm_user, struct ccr_error *err)
 	return rc;
 }
 
+/* Shares of those directly below association i, added up; who has its parent's has none. */
+static double level_of(const struct live_usage *u, size_t i)
+{
+	double sum = 0;
+
+	for (size_t k = i + 1; k < u->n && u->assoc[k].depth > u->assoc[i].depth; k++)
+		if (u->assoc[k].depth == u->assoc[i].depth + 1)
+			sum += strtod(u->rows.row[k][RAW_SHARES], NULL); /* "parent" is 0 */
+	return sum;
+}
+
+/* As src/priority/standing.c has it: each has a part of its parent's share. */
+static void set_shares(struct live_usage *u)
+{
+	double share[DEPTH_MAX + 1] = {0}, level[DEPTH_MAX + 1] = {0};
+
+	for (size_t i = 0; i < u->n; i++) {
+		struct live_assoc *a = &u->assoc[i];
+		const char *raw = u->rows.row[i][RAW_SHARES];
+
+		/* users are printed one deeper than the account that they are in, as accounts are
+		 */
+		if (!a->depth)
+			a->share = 1;
+		else if (level[a->depth - 1] > 0)
+			a->share = share[a->depth - 1] * strtod(raw, NULL) / level[a->depth - 1];
+		if (*a->user)
+			continue;
+		/* what is its parent's is no share of its own, but what those below share */
+		share[a->depth] = strcmp(raw, "parent") ? a->share : share[a->depth - 1];
+		level[a->depth] = level_of(u, i);
+	}
+}
+
 int live_usage_read(struct live_usage *u, struct ccr_error *err)
 {
-	char *const argv[] = {"sshare", "-h", "-a", "-P", "-o", "Account,User,RawUsage", NULL};
+	char *const argv[] = {"sshare", "-h", "-a", "-P", "-o", "Account,User,RawUsage,RawShares",
+			      NULL};
 	int rc;
 
 	memset(u, 0, sizeof(*u));
-	rc = client_run(argv, 3, &u->rows, NULL);
+	rc = client_run(argv, 4, &u->rows, NULL);
 	if (rc == CCR_ENOMEM)
 		return ccr_error_nomem(err);
 	if (rc || !u->rows.n) /* no database, or none of its business */
@@ -132,6 +168,7 @@ int live_usage_read(struct live_usage *u, struct ccr_error *err)
 	}
 	u->n = u->rows.n;
 	u->whole = !*u->assoc[0].user && !u->assoc[0].depth && !strcmp(u->assoc[0].account, "root");
+	set_shares(u);
 	return CCR_OK;
 }
 
@@ -173,6 +210,24 @@ double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *
 			sum += a->raw;
 	}
 	return u->n && u->assoc[0].raw > 0 ? 100 * sum / u->assoc[0].raw : 0;
+}
+
+double live_share_of_account(const struct live_usage *u, const char *account)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (!*u->assoc[i].user && !strcasecmp(u->assoc[i].account, account))
+			return u->assoc[i].share;
+	return 0;
+}
+
+struct ccr_target live_target_of_group(const struct live_usage *u, const struct ccr_group *group)
+{
+	struct ccr_target t = group->target;
+	double share = t.kind == CCR_TARGET_NONE ? live_share_of_account(u, group->name) : 0;
+
+	if (share > 0)
+		t = (struct ccr_target){.kind = CCR_TARGET_BOTH, .percent = 100 * share};
+	return t;
 }
 
 const struct ccr_group *live_group_of(const struct live_usage *u, const struct ccr_groups *groups,

@@ -30,7 +30,8 @@ int live_ledger_path(char **out, uid_t *slurm_user, struct ccr_error *err);
 struct live_assoc {
 	const char *account, *user; /* user "" for an account */
 	int depth;
-	double raw; /* billed seconds, decayed */
+	double raw;   /* billed seconds, decayed */
+	double share; /* of the whole cluster by the shares in sacctmgr, 0 to 1 */
 };
 
 struct live_usage {
@@ -47,6 +48,15 @@ void live_usage_free(struct live_usage *u);
 /* Usage of a group in percent of all, as the plugin counts it, where the tree is whole. */
 double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *groups,
 			   const struct ccr_group *group);
+
+/*
+ * A group's target as the plugin has it: its own, or its account's shares in percent where the file
+ * gives it none.
+ */
+struct ccr_target live_target_of_group(const struct live_usage *u, const struct ccr_group *group);
+
+/* The share of an account that stands for itself; 0 where it is not known. */
+double live_share_of_account(const struct live_usage *u, const char *account);
 
 /*
  * The group of a job's user and account, by the account's ancestors too; NULL for none. *sure (may

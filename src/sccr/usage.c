@@ -89,37 +89,37 @@ static int find_column(struct report *r, struct ccr_error *err)
 }
 
 /* As the plugin has it (standing.h): by the group's shares, else by its target. */
-static double fairshare_factor(const struct report *r, const struct ccr_group *g, double usage)
+static double fairshare_factor(const struct report *r, const struct ccr_group *g,
+			       const struct ccr_target *t, double usage)
 {
 	double shares = ccr_groups_shares(&r->config->groups);
 
 	if (shares > 0)
 		return ccr_pbs_fairshare_factor(usage / 100, ccr_fraction(g->shares, shares));
-	return g->target.percent > 0
-		   ? ccr_pbs_fairshare_factor(usage / 100, g->target.percent / 100)
-		   : 1;
+	return t->percent > 0 ? ccr_pbs_fairshare_factor(usage / 100, t->percent / 100) : 1;
 }
 
 /* The points of the FAIRSHARE column of every job of the group; only with a r->column. */
-static double worth_of(const struct report *r, const struct ccr_group *g, double usage)
+static double worth_of(const struct report *r, const struct ccr_group *g,
+		       const struct ccr_target *t, double usage)
 {
 	double var[CCR_VAR_COUNT] = {0}, factor[CCR_COLUMNS];
 	unsigned faults[CCR_COLUMNS] = {0};
 
-	var[CCR_VAR_TARGET] = g->target.percent;
+	var[CCR_VAR_TARGET] = t->percent;
 	var[CCR_VAR_USAGE] = usage;
-	var[CCR_VAR_FS_DELTA] = ccr_target_points(g->target.kind, g->target.percent, usage);
+	var[CCR_VAR_FS_DELTA] = ccr_target_points(t->kind, t->percent, usage);
 	var[CCR_VAR_FINANCIAL] = g->financial;
-	var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(r, g, usage);
+	var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(r, g, t, usage);
 	ccr_policy_eval(r->column, var, factor, faults);
 	return ccr_score_round(factor[CCR_COL_FAIRSHARE] * r->weights.value[CCR_COL_FAIRSHARE]);
 }
 
-static const char *words(const struct ccr_group *g, double usage, char *buf, size_t size)
+static const char *words(const struct ccr_target *t, double usage, char *buf, size_t size)
 {
-	double d = g->target.percent - usage;
+	double d = t->percent - usage;
 
-	if (g->target.kind == CCR_TARGET_NONE)
+	if (t->kind == CCR_TARGET_NONE)
 		snprintf(buf, size, "no target");
 	else if (fabs(d) < 0.005)
 		snprintf(buf, size, "at its target");
@@ -130,27 +130,28 @@ static const char *words(const struct ccr_group *g, double usage, char *buf, siz
 
 static void print_group(const struct report *r, const struct ccr_group *g)
 {
+	struct ccr_target t = live_target_of_group(&r->assoc, g);
 	double usage = usage_of(r, g), points;
 	char buf[64], target[32] = "-", worth[40] = "-";
 	bool off;
 
-	points = ccr_target_points(g->target.kind, g->target.percent, usage);
+	points = ccr_target_points(t.kind, t.percent, usage);
 	if (r->column)
-		snprintf(worth, sizeof(worth), r->json ? "%.17g" : "%.0f", worth_of(r, g, usage));
+		snprintf(worth, sizeof(worth), r->json ? "%.17g" : "%.0f",
+			 worth_of(r, g, &t, usage));
 	/* what a ceiling is not reached by, or a floor is passed by, is no fault */
-	off = g->target.kind == CCR_TARGET_BOTH ? fabs(g->target.percent - usage) > FAR_OFF
-						: fabs(points) > FAR_OFF;
-	if (g->target.kind != CCR_TARGET_NONE)
-		snprintf(target, sizeof(target), "%.4g%s", g->target.percent,
-			 ccr_target_suffix(g->target.kind));
+	off =
+	    t.kind == CCR_TARGET_BOTH ? fabs(t.percent - usage) > FAR_OFF : fabs(points) > FAR_OFF;
+	if (t.kind != CCR_TARGET_NONE)
+		snprintf(target, sizeof(target), "%.4g%s", t.percent, ccr_target_suffix(t.kind));
 	if (r->json) {
 		printf("%s\n  {\"group\": ", g->index ? "," : "");
 		sccr_json_string(stdout, g->name);
 		printf(
 		    ", \"target\": %.17g, \"kind\": \"%s\", \"usage\": %.17g, \"fs_delta\": %.17g, "
 		    "\"points\": %s, \"financial\": %.17g, \"off\": %s, \"tier\": ",
-		    g->target.percent, ccr_target_suffix(g->target.kind), usage, points,
-		    r->column ? worth : "null", g->financial, off ? "true" : "false");
+		    t.percent, ccr_target_suffix(t.kind), usage, points, r->column ? worth : "null",
+		    g->financial, off ? "true" : "false");
 		if (g->tier)
 			sccr_json_string(stdout, g->tier);
 		printf(g->tier ? "}" : "null}");
@@ -158,7 +159,7 @@ static void print_group(const struct report *r, const struct ccr_group *g)
 	}
 	printf("%-20s %8s %8.2f %8.2f %c %10s %8.4g  %-12s %s\n", sccr_safe(g->name).text, target,
 	       usage, points, off ? '*' : ' ', worth, g->financial,
-	       sccr_safe(g->tier ? g->tier : "-").text, words(g, usage, buf, sizeof(buf)));
+	       sccr_safe(g->tier ? g->tier : "-").text, words(&t, usage, buf, sizeof(buf)));
 }
 
 static void print_users(const struct report *r)
@@ -309,12 +310,13 @@ static int find_usage(struct report *r, const char *ledger, const char *conf, st
 
 	if (!ledger) {
 		rc = live_usage_read(&r->assoc, err);
-		if (!rc && r->assoc.n && !r->assoc.whole)
-			return ccr_error_set(err, CCR_EINVAL, 0,
-					     "Slurm hides others' usage from you (PrivateData), so "
-					     "no group's can be told");
-		if (!rc && r->assoc.n)
-			return CCR_OK;
+		if (!rc && r->assoc.n && r->config->usage.source != CCR_SOURCE_LEDGER &&
+		    r->config->usage.model == CCR_USAGE_HALFLIFE)
+			return r->assoc.whole
+				   ? CCR_OK
+				   : ccr_error_set(err, CCR_EINVAL, 0,
+						   "Slurm hides others' usage from you "
+						   "(PrivateData), so no group's can be told");
 		rc = live_ledger_path(&path, &user, err);
 		if (rc)
 			return rc;

@@ -49,7 +49,7 @@ static bool ready(enum ccr_caller who)
 		G.seen_at = now;
 		G.listed = G.kinds = 0;
 		G.filled = 0;
-		G.has_masked = G.has_base = false;
+		G.has_masked = G.has_base = G.named = false;
 	}
 	if ((fresh || G.stale || !G.plan ||
 	     (who != CCR_MAIN_CYCLE && now != ccr_plan_timeline(G.plan)->now)) &&

@@ -55,6 +55,12 @@ struct ccr_notice {
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
 
 /*
+ * Whether a job that names its nodes was blocked in this cycle: slurmctld then tells those behind
+ * it that these nodes are not available.
+ */
+bool ccr_gate_named(void);
+
+/*
  * The bookings for the state file, if they are not those of the last call. Node R. *list is handed
  * to ccr_gate_write, which needs no lock.
  */

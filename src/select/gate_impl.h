@@ -101,6 +101,7 @@ struct ccr__gate {
 	uint64_t *base;	  /* nodes that were available when the cycle began */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
+	bool named; /* there was one in this cycle */
 	/* The job that passed a test last; it may be about to start. */
 	const job_record_t *passed;
 	uint32_t passed_id, passed_n;

@@ -48,4 +48,15 @@ void ccr__note_masked(const struct ccr_slurm_test *t)
 		if (bit_test(req, i))
 			ccr_bit_set(G.masked, (uint32_t)i);
 	G.has_masked = true;
+	G.named = true;
+}
+
+bool ccr_gate_named(void)
+{
+	bool named;
+
+	pthread_mutex_lock(&G.lock);
+	named = G.on && !G.aside && G.named;
+	pthread_mutex_unlock(&G.lock);
+	return named;
 }

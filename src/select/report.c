@@ -69,9 +69,13 @@ static char *node_list(const struct ccr_notice *n)
 }
 
 /* How what is told here begins or goes on: slurmctld has no such texts. */
-static const char *const tells[] = {
-    "Resources, booked for ",	 "Priority, would delay ",	"Priority, a job ahead is blocked ",
-    "Priority, long jobs have ", "Resources; could start now ", "Priority; could start now "};
+static const char *const tells[] = {"Resources, booked for ",
+				    "Priority, would delay ",
+				    "Priority, a job ahead is blocked ",
+				    "Priority, long jobs have ",
+				    "Priority, a job ahead waits ",
+				    "Resources; could start now ",
+				    "Priority; could start now "};
 
 /* Takes back what was told of a job before, if it still stands. */
 static void untell(job_record_t *job)
@@ -96,10 +100,16 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 	job->start_time = (time_t)n->start;
 	xfree(job->sched_nodes);
 	job->sched_nodes = names;
+	add(told, job->job_id);
+	/* An advance reservation is what it waits for: slurmctld says so. */
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && job->state_desc &&
+	    strstr(job->state_desc, "eserved"))
+		return;
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL)
+		job->state_reason = WAIT_RESOURCES;
 	xfree(job->state_desc);
 	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
 	tell_smaller(job, n);
-	add(told, job->job_id);
 }
 
 static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
@@ -147,12 +157,37 @@ static void tell(const struct ccr_notice *n, void *data)
 		return;
 	/* Only where slurmctld itself found nothing else to say: a limit, a hold, a dependency. */
 	if (job->state_reason != WAIT_RESOURCES && job->state_reason != WAIT_PRIORITY &&
-	    job->state_reason != WAIT_NO_REASON)
+	    job->state_reason != WAIT_NO_REASON && job->state_reason != WAIT_NODE_NOT_AVAIL)
+		return;
+	/* Nodes may be wanting indeed, where the plan has nothing to say but that. */
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && !n->booked && n->verdict == CCR_WAIT_FREE)
 		return;
 	if (n->booked)
 		tell_booked(job, n, data);
 	else
 		tell_waiting(job, n);
+}
+
+/*
+ * The nodes that it names are up: slurmctld hides them in a cycle in which a job ahead that names
+ * them is blocked. That is no fault of a node.
+ */
+static int tell_behind_named(void *x, void *arg)
+{
+	job_record_t *job = x;
+	const bitstr_t *req = job->details ? job->details->req_node_bitmap : NULL;
+
+	(void)arg;
+	if (!IS_JOB_PENDING(job) || !job->priority || job->state_reason != WAIT_NODE_NOT_AVAIL ||
+	    !req || (job->state_desc && strstr(job->state_desc, "eserved")))
+		return 0;
+	for (int64_t i = 0; i < bit_size((bitstr_t *)req); i++)
+		if (bit_test((bitstr_t *)req, i) && !ccr_node_usable(node_record_table_ptr[i]))
+			return 0;
+	job->state_reason = WAIT_PRIORITY;
+	xfree(job->state_desc);
+	job->state_desc = xstrdup("Priority, a job ahead waits for a node that it names");
+	return 0;
 }
 
 static void tell_all(struct told *told)
@@ -165,6 +200,8 @@ static void tell_all(struct told *told)
 
 	lock_slurmctld(locks);
 	ccr_gate_notices(tell, &now);
+	if (ccr_gate_named())
+		list_for_each(job_list, tell_behind_named, NULL);
 	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);

@@ -87,6 +87,9 @@ def test_named_nodes_do_not_hide_the_rest(cluster):
     filler = cluster.sbatch("sleep 9999", gres="gpu:1", time=5)
     assert cluster.wait_state(filler)["NodeList"] == "n1"
     assert start_time(cluster, named) <= 1801
+    # Of the next one slurmctld says that n1 is not available, which is up.
+    behind = cluster.sbatch("sleep 1", gres="gpu:2", time=60, nodelist="n1")
+    wait_reason(cluster, behind, "a_job_ahead_waits_for_a_node_that_it_names")
 
 
 def test_an_equal_job_without_a_name_starts_elsewhere(cluster):

@@ -1,6 +1,7 @@
 """The ccr policy with a database: usage is what sshare shows, targets are the file's or, where it
 names none, sacctmgr's shares in percent; an account deep in the tree is its nearest named ancestor's,
 also after sacctmgr has changed the tree."""
+import json
 import os
 import subprocess
 
@@ -22,6 +23,7 @@ POLICY = {"version": 1, "preset": "ccr",
           "policy": {"fairshare": "target", "jobsize": "usage", "assoc": "fs_delta",
                      "age": "financial"},
           "groups": {"phys": {"target": 30, "financial": 4}, "hum": {"financial": 2}}}
+SCCR = os.path.join(os.environ.get("CCR_BUILD_DIR", f"{REPO}/build"), "src/sccr/sccr")
 CONF = {"PriorityWeightAge": 1000, "PriorityWeightFairshare": 1000, "PriorityWeightAssoc": 1000,
         "PriorityWeightJobSize": 1000, "PriorityDecayHalfLife": "365-0",
         "PriorityParameters": "ccr_calc_seconds=1",
@@ -57,6 +59,13 @@ def test_targets_of_the_file_else_of_sacctmgr(cluster, jobs):
     shows(cluster, {jobs["deep"]: {"f_fairshare": 30, "f_age": 4},  # four levels below phys
                     jobs["hum"]: {"f_fairshare": 39, "f_age": 2},
                     jobs["bio"]: {"f_fairshare": 60 / 4, "f_age": 0}})
+
+
+def test_sccr_has_the_same_targets(cluster, jobs):
+    groups = {g["group"]: g for g in json.loads(
+        cluster.run(SCCR, "usage", "--json", "--policy", cluster.policy_path).stdout)["groups"]}
+    assert (groups["phys"]["target"], groups["hum"]["target"]) == (30, 39)
+    assert groups["hum"]["fs_delta"] == pytest.approx(39 - groups["hum"]["usage"])
 
 
 def test_usage_is_what_sshare_shows_at_the_groups_account(cluster, jobs):
@@ -108,6 +117,21 @@ def test_the_file_goes_before_sacctmgr_and_a_default_group_before_shares(cluster
     shows(c, {jobs["hum"]: {"f_fairshare": 12}, jobs["bio"]: {"f_fairshare": 5, "f_age": 1},
               jobs["deep"]: {"f_fairshare": 5, "f_age": 1}})
     c.write_policy(POLICY)
+
+
+def test_who_lives_on_the_parents_shares_stands_as_the_parent_does(cluster):
+    """sci's share for its wing; below root there is nothing to live on, and no target."""
+    for account, user, parent in (("wing", "mail", "sci"), ("loose", "news", "root")):
+        cluster.run("sacctmgr", "-i", "add", "account", account, f"parent={parent}",
+                    "fairshare=parent")
+        cluster.run("sacctmgr", "-i", "add", "user", user, f"account={account}", "fairshare=1")
+    wing, loose = (cluster.sbatch("true", user=user, account=account, partition="off")
+                   for user, account in (("mail", "wing"), ("news", "loose")))
+    sci = cluster.run("sshare", "-A", "sci", "-n", "-P", "-o", "account,normshares").stdout
+    share = float(sci.split()[0].split("|")[1])  # within its level, which is the whole
+    assert share > 0.1
+    shows(cluster, {wing: {"f_fairshare": pytest.approx(100 * share, abs=0.01)},
+                    loose: {"f_fairshare": 0, "f_assoc": 0}})
 
 
 SOURCES = {  # by slurm.conf: what sccr check has to say, and must not

@@ -189,21 +189,37 @@ def test_holds_and_what_will_never_start(cluster):
     says(c, never, "(DependencyNeverSatisfied)", "it will never start: cancel it")
 
 
-def test_nodes_that_are_named_and_only_busy(cluster):
+def test_nodes_that_are_only_busy_or_reserved_are_not_out_of_service(cluster):
     c = cluster
     runs = c.sbatch("sleep 300", user="man", account="rest", nodelist="n1", cpus_per_task=6, time=30)
     c.wait_state(runs)
     named = [c.sbatch("true", user="games", account="b", nodelist="n1", cpus_per_task=8, time=60)
              for _ in "12"]
     says(c, named[0], "Booked to start at ")
-    # the words in between differ: UnavailableNodes:n1, or "May be reserved for other job"
-    said = says(c, named[1], "(ReqNodeNotAvail, ",
-                "). For all that, it is up, and in use or kept for others.\n")
-    assert "booking" not in said
+    # of the others slurmctld says that the node is not available, as long as the gate does not
+    other = c.sbatch("true", user="games", account="b", partition="one", cpus_per_task=8, time=60, nice=9)
+    known = (". For all that, it is up, and in use or kept for others.\n", "Booked to start at ",
+             "It waits (Priority, a job ahead waits for a node that it names).\n")
+    for job in (named[1], other):
+        c.wait_for(lambda: any(k in sccr(c, "explain", job).stdout for k in known), 60,
+                   what=lambda: sccr(c, "explain", job).stdout)
     c.run("scontrol", "suspend", runs)
     said = says(c, runs, "SUSPENDED on n1 since 20", "; its time limit stands still.\n")
     assert "ended" not in said and "until" not in said
     c.run("scontrol", "resume", runs)
+
+
+def test_a_reservation_ahead_is_named(cluster):
+    c = cluster
+    c.run("scontrol", "create", "reservation", "reservationname=mnt", "starttime=now+5minutes", "duration=40",
+          "nodes=n1", "user=root", "flags=ignore_jobs")
+    try:
+        job = c.sbatch("true", user="games", account="b", partition="one", time=60)
+        known = (" on n1, when the reservation mnt there ends.\n", "There is a reservation of them, mnt, from 20")
+        c.wait_for(lambda: any(k in sccr(c, "explain", job).stdout for k in known), 60,
+                   what=lambda: sccr(c, "explain", job).stdout)
+    finally:
+        c.run("scontrol", "delete", "reservationname=mnt")
 
 
 def test_what_private_data_hides_is_not_denied(cluster):

@@ -277,6 +277,40 @@ Test(planner, a_job_that_was_tried_elsewhere_closes_its_strict_partition_too)
 	ccr_plan_free(p);
 }
 
+Test(planner, behind_a_blocked_job_of_a_strict_partition_nothing_is_held_for_now)
+{
+	struct ccr_node n[1] = {node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 1, 9);
+	struct ccr_demand three = wants(1, 3, 0), one = wants(1, 1, 0), two = wants(1, 2, 0);
+	struct ccr_plan_job top = job(1, &three, 50), behind = job(2, &one, 50),
+			    elsewhere = job(3, &two, 60);
+	const struct ccr_booking *b;
+
+	cr_assert_eq(ccr_plan_partition(p, 0, 9, true, NULL), 0);
+	cr_assert_eq(ccr_plan_partition(p, 1, 9, false, NULL), 0);
+	elsewhere.partition = 1;
+	runs(p, 0, 2, 0, 100);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &top, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100);
+	cr_assert_eq(ccr_plan_pick(p, &behind, false, &(struct ccr_slot){0}, NULL),
+		     CCR_WAIT_STRICT);
+	cr_assert_eq(ccr_plan_book(p, &behind, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100, "not before the one ahead");
+	cr_assert_eq(ccr_plan_pick(p, &elsewhere, false, &(struct ccr_slot){0}, NULL), CCR_START);
+	/* One that was booked while the partition was not strict moves behind, too. */
+	ccr_plan_drop(p, 1);
+	ccr_plan_drop(p, 2);
+	cr_assert_eq(ccr_plan_partition(p, 0, 9, false, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &behind, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 0);
+	cr_assert_eq(ccr_plan_partition(p, 0, 9, true, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &top, NULL, NULL), CCR_BOOKED);
+	cr_assert_eq(ccr_plan_book(p, &behind, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100);
+	ccr_plan_free(p);
+}
+
 Test(planner, without_depth_anybody_passes)
 {
 	struct ccr_node n[1] = {node(8, 0)};

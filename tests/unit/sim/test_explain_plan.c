@@ -174,12 +174,12 @@ Test(explain_plan, a_late_job_and_one_that_is_suspended, .init = set_up)
 	SAYS_NOT(j, "suspended");
 }
 
-Test(explain_plan, a_start_of_slurms_own_is_no_promise, .init = set_up)
+Test(explain_plan, a_start_that_the_gate_does_not_tell_is_no_promise, .init = set_up)
 {
 	struct queue_job *j = pending("Resources", "n1", 3600);
 
 	add("RUNNING", "None", "n1", -60, 3600);
-	SAYS(j, "By Slurm's own plan it is to start at 2001-09-09T02:46:40 on n1, when what runs");
+	SAYS(j, "Expected to start at 2001-09-09T02:46:40 on n1, when what runs");
 	SAYS(j, "It starts earlier if jobs end before their limits.\n");
 	SAYS_NOT(j, "delay it");
 }

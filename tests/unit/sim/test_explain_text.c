@@ -44,6 +44,7 @@ static char *explained(const char *policy, double usage, enum explain_policy who
 		     err.text);
 	x.config = config;
 	x.group = config->groups.list[0];
+	x.target = x.group->target;
 	f = open_memstream(&out, &size);
 	cr_assert(f);
 	explain_print(&x, f);
