@@ -72,7 +72,8 @@ void explain_nodes_free(struct explain_nodes *set)
 
 void explain_parts_read(struct client_rows *parts)
 {
-	char *const argv[] = {"sinfo", "-h", "-a", "-o", "%R" CLIENT_FIELD "%N", NULL};
+	char format[] = "%R" CLIENT_FIELD "%N";
+	char *const argv[] = {"sinfo", "-h", "-a", "-o", format, NULL};
 
 	if (client_run_lines(argv, 2, parts, NULL))
 		memset(parts, 0, sizeof(*parts));
