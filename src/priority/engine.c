@@ -215,12 +215,29 @@ static void remember(const struct ccr_config *config)
 		memcpy(seen, config->text, seen_len);
 }
 
+/* These of priority/multifactor's factors live on associations; the stock plugin says so, too. */
+static void warn_without_dbd(const struct ccr_settings *s, const struct ccr_engine *e)
+{
+	static const enum ccr_var theirs[] = {CCR_VAR_AGE_FACTOR, CCR_VAR_ASSOC_FACTOR,
+					      CCR_VAR_FS_FACTOR};
+
+	for (size_t i = 0; !s->with_dbd && i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		bool always =
+		    theirs[i] == CCR_VAR_AGE_FACTOR && (s->flags & PRIORITY_FLAGS_ACCRUE_ALWAYS);
+
+		if (ccr_policy_uses(e->cycle, theirs[i]) && !always)
+			info("priority/ccr: warning: without slurmdbd %s is 0 for every job",
+			     ccr_var_info(theirs[i])->name);
+	}
+}
+
 static void accept_policy(const struct ccr_settings *s, struct ccr_engine *e, int year)
 {
 	bool first = engine == NULL;
 
 	for (size_t i = 0; i < e->config->n_warnings; i++)
 		info("priority/ccr: warning: %s", e->config->warnings[i].text);
+	warn_without_dbd(s, e);
 	info("priority/ccr: %s policy %s (%zu groups, base %" PRId64 ")",
 	     first ? "using" : "now using", s->conf_path, e->config->groups.count, e->config->base);
 	remember(e->config);

@@ -466,6 +466,8 @@ void ccr_gate_begun(const job_record_t *job, bool ok)
 	struct ccr_plan_job pj;
 
 	pthread_mutex_lock(&G.lock);
+	if (G.on && !G.aside && G.plan && ok && ccr_caller() == CCR_MAIN_CYCLE)
+		ccr__show_masked();
 	if (!G.on || G.aside || !G.plan || G.passed != job || !ok || G.stale) {
 		G.stale = true;
 		G.passed = NULL;

@@ -153,6 +153,7 @@ int ccr__gate_partition(const part_record_t *part);
  */
 void ccr__note_masked(const struct ccr_slurm_test *t);
 void ccr__unmask(struct ccr_slurm_test *t);
+void ccr__show_masked(void);
 
 /*
  * For ccr_gate_notices: the job was refused with G.candidates to choose from. which: what of its

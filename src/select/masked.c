@@ -7,9 +7,8 @@
 
 /*
  * After a blocked job that names its nodes (-w) slurmctld hides those nodes from every later job of
- * the cycle, as it knows no bookings. They are made visible again: for the jobs to come in
- * slurmctld's own set, for this one, for which it is too late, in the nodes that it is offered. Not
- * beside advance reservations, under which that set is another one for each job.
+ * the cycle, as it knows no bookings. Each of them is offered the nodes all the same. Not beside
+ * advance reservations, under which slurmctld's set of nodes is another one for each job.
  */
 void ccr__unmask(struct ccr_slurm_test *t)
 {
@@ -17,16 +16,13 @@ void ccr__unmask(struct ccr_slurm_test *t)
 	const ccr_slurm_details_t *d = job->details;
 	uint32_t n = G.cluster.n;
 
-	if (!G.has_masked || !G.has_base || !avail_node_bitmap || !job->part_ptr ||
-	    !job->part_ptr->node_bitmap)
+	if (!G.has_masked || !G.has_base || !job->part_ptr || !job->part_ptr->node_bitmap ||
+	    d->feature_list || d->req_node_bitmap || job->resv_name || job->resv_ptr ||
+	    d->whole_node)
 		return;
 	for (uint32_t i = ccr_bit_next(G.masked, 0, n); i < n;
 	     i = ccr_bit_next(G.masked, i + 1, n)) {
-		if (!ccr_bit(G.base, i) || i >= (uint32_t)bit_size(avail_node_bitmap))
-			continue;
-		bit_set(avail_node_bitmap, i);
-		if (d->feature_list || d->req_node_bitmap || job->resv_name || job->resv_ptr ||
-		    d->whole_node || !bit_test(job->part_ptr->node_bitmap, i) ||
+		if (!ccr_bit(G.base, i) || !bit_test(job->part_ptr->node_bitmap, i) ||
 		    (d->exc_node_bitmap && bit_test(d->exc_node_bitmap, i)) ||
 		    (share_node_bitmap && !bit_test(share_node_bitmap, i)) ||
 		    (cg_node_bitmap && bit_test(cg_node_bitmap, i)) ||
@@ -34,8 +30,21 @@ void ccr__unmask(struct ccr_slurm_test *t)
 			continue;
 		bit_set(t->nodes, i);
 	}
-	memset(G.masked, 0, CCR_WORDS(n) * sizeof(uint64_t));
-	G.has_masked = false;
+}
+
+/*
+ * A job that starts on a node which slurmctld's set lacks would be taken to wait for its boot, and
+ * its limit be extended by that. During a test the set is a copy; here it is the cycle's own.
+ */
+void ccr__show_masked(void)
+{
+	if (!G.has_masked || !G.has_base || !avail_node_bitmap ||
+	    (uint32_t)bit_size(avail_node_bitmap) != G.cluster.n)
+		return;
+	for (uint32_t i = ccr_bit_next(G.masked, 0, G.cluster.n); i < G.cluster.n;
+	     i = ccr_bit_next(G.masked, i + 1, G.cluster.n))
+		if (ccr_bit(G.base, i))
+			bit_set(avail_node_bitmap, i);
 }
 
 void ccr__note_masked(const struct ccr_slurm_test *t)

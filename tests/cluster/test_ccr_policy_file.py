@@ -113,6 +113,13 @@ def test_a_value_that_is_no_number_counts_zero_and_is_logged(cluster):
     assert c.alive("slurmctld")
 
 
+def test_factors_that_are_none_without_a_database_are_named(cluster):
+    cluster.write_policy({"version": 1, "preset": "multifactor"})
+    for factor in ("age_factor", "assoc_factor", "fs_factor"):
+        refused(cluster, f"warning: without slurmdbd {factor} is 0 for every job")
+    assert not cluster.log_grep("without slurmdbd size_factor")
+
+
 def scored(c):
     """How many cycles have scored all jobs."""
     return len(c.log_grep("jobs scored anew"))
