@@ -122,9 +122,8 @@ void explain_states_of(struct explain_states *s, const struct client_rows *rows)
 
 void explain_states_read(struct explain_states *s, const char *hosts)
 {
-	char *nodes = strdup(hosts);
-	char *const argv[] = {"sinfo", "-h", "-a", "-N", "-n", nodes, "-o", "%N" CLIENT_FIELD "%T",
-			      NULL};
+	char *nodes = strdup(hosts), format[] = "%N" CLIENT_FIELD "%T";
+	char *const argv[] = {"sinfo", "-h", "-a", "-N", "-n", nodes, "-o", format, NULL};
 	struct client_rows rows;
 
 	memset(s, 0, sizeof(*s));
