@@ -83,6 +83,7 @@ struct ccr__gate {
 	struct ccr_plan *plan;
 	struct ccr_plan_options opt;
 	struct ccr_config *config;
+	bool new_config;      /* its names are to be looked at */
 	part_record_t **part; /* by the plan's number; valid since the last load */
 	uint32_t parts;
 	uint32_t cycle; /* schedule_cycle_counter of the cycle that the plan is of */

@@ -59,6 +59,8 @@ void ccr_gate_configure(void)
 	}
 	ccr_config_free(G.config);
 	G.config = config;
+	G.new_config = true;
+	ccr__het_free(); /* nodes may have other types of GPU now */
 	if (config)
 		use_config(&config->backfill);
 	if (G.on && !xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
@@ -138,6 +140,19 @@ static bool make_plan(struct ccr_error *err)
 	return true;
 }
 
+/* Rules for a partition that is not there are likely meant for one that is. */
+static void warn_of_names(void)
+{
+	const struct ccr_config_backfill *b = G.config ? &G.config->backfill : NULL;
+
+	for (size_t i = 0; b && G.new_config && i < b->n_partitions; i++)
+		if (!find_part_record(b->partitions[i].name))
+			info("select/cons_tres (slurm-ccr): warning: backfill.partitions.%s: there "
+			     "is no such partition",
+			     b->partitions[i].name);
+	G.new_config = false;
+}
+
 static bool set_partitions(struct ccr_error *err)
 {
 	ccr_slurm_list_itr_t *it;
@@ -171,6 +186,7 @@ static bool set_partitions(struct ccr_error *err)
 	}
 	list_iterator_destroy(it);
 	G.parts = n;
+	warn_of_names();
 	return n == count;
 }
 

@@ -174,6 +174,17 @@ def test_the_policy_file_switches_it_off_and_on(cluster):
     wait_booked(cluster, a)
 
 
+def test_a_partition_that_is_not_there_is_named(cluster):
+    cluster.write_policy({**POLICY, "backfill": {"depth": 5, "partitions": {"p": 5, "gpu": 7}}})
+    cluster.reconfigure()
+    cluster.sbatch("true", time=1)  # the rules are looked at with the next job
+    cluster.wait_for(lambda: cluster.log_grep(r"warning: backfill.partitions.gpu: there is no such"),
+                     30, what="a warning")
+    assert not cluster.log_grep(r"backfill.partitions.p:")
+    cluster.write_policy(POLICY)
+    cluster.reconfigure()
+
+
 def test_a_broken_policy_file_leaves_the_rules_in_force(cluster):
     cluster.write_policy('{"version": 1, "backfill": {"depth": -3}}')
     cluster.reconfigure()
