@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "sccr/safe.h"
 
 extern char **environ;
 
@@ -45,6 +48,27 @@ static char *read_all(int fd)
 	return NULL;
 }
 
+/* Names are whatever users made them: nothing in them may reach a terminal as a command. */
+static void defuse(char *text)
+{
+	char *safe = NULL;
+	size_t plain = 0;
+
+	while (text[plain] >= 0x20 && text[plain] < 0x7f)
+		plain++;
+	if (!text[plain])
+		return;
+	safe = sccr_safe_copy(text);
+	if (safe && strlen(safe) <= strlen(text)) {
+		memcpy(text, safe, strlen(safe) + 1);
+	} else {
+		for (char *c = text + plain; *c; c++)
+			if (*c < 0x20 || *c == 0x7f) /* and what is no ASCII */
+				*c = '?';
+	}
+	free(safe);
+}
+
 /* The last line of a file, for a message. */
 static void last_line(int fd, char *out, size_t size)
 {
@@ -59,28 +83,58 @@ static void last_line(int fd, char *out, size_t size)
 	while (end > text && end[-1] != '\n')
 		end--;
 	snprintf(out, size, "%s", end);
+	defuse(out); /* and what was cut in the middle of a character */
 	free(text);
+}
+
+/*
+ * The environment without what changes the clients' answers: whoever has SQUEUE_USERS or
+ * SLURM_TIME_FORMAT set for his own eyes would get a queue of his jobs alone, or times that nobody
+ * can read. free(); NULL: out of memory.
+ */
+static char **plain_environment(void)
+{
+	static const char *const names[] = {"SQUEUE_", "SINFO_",    "SPRIO_",
+					    "SACCT_",  "SCONTROL_", "SLURM_TIME_FORMAT="};
+	size_t n = 0, kept = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 1, sizeof(*env));
+	for (size_t i = 0; env && i < n; i++) {
+		bool drop = false;
+
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			drop = drop || !strncmp(environ[i], names[k], strlen(names[k]));
+		if (!drop)
+			env[kept++] = environ[i];
+	}
+	return env;
 }
 
 static int run(char *const argv[], char **text, struct ccr_error *err)
 {
 	posix_spawn_file_actions_t files;
+	char **env = plain_environment();
 	FILE *errors = tmpfile();
 	char why[300];
 	int pipes[2], status = 0, rc;
 	pid_t pid;
 
 	*text = NULL;
-	if (!errors || pipe2(pipes, O_CLOEXEC)) {
+	if (!env || !errors || pipe2(pipes, O_CLOEXEC)) {
 		rc = ccr_error_set(err, CCR_EIO, 0, "cannot run %s: %s", argv[0], strerror(errno));
 		if (errors)
 			fclose(errors);
+		free(env);
 		return rc;
 	}
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, pipes[1], 1);
 	posix_spawn_file_actions_adddup2(&files, fileno(errors), 2);
-	rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, env);
+	free(env);
 	posix_spawn_file_actions_destroy(&files);
 	close(pipes[1]);
 	if (rc) {
@@ -112,15 +166,6 @@ static size_t count(const char *s, char c)
 	for (; *s; s++)
 		n += *s == c;
 	return n;
-}
-
-/* Names are whatever users made them: nothing in them may reach a terminal as a command. */
-static void defuse(char *s)
-{
-	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			*s = '?';
-	}
 }
 
 static char **cut(char *line, char separator, size_t fields_min)

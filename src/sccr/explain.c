@@ -14,6 +14,7 @@
 #include "core/ledger_state.h"
 #include "sccr/common.h"
 #include "sccr/options.h"
+#include "sccr/safe.h"
 #include "sccr/sccr.h"
 
 static const char help[] =
@@ -27,12 +28,20 @@ static const char help[] =
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong use.\n";
 
+static int in_order(const void *pa, const void *pb)
+{
+	const struct queue_job *a = *(const struct queue_job *const *)pa;
+	const struct queue_job *b = *(const struct queue_job *const *)pb;
+
+	return queue_before(b, a) - queue_before(a, b);
+}
+
 static int rank(struct explain *x, struct ccr_error *err)
 {
 	const struct queue *q = x->queue;
 
 	/* a held job has the priority 0: it is not in the running */
-	if (strcmp(x->job->state, "PENDING") || x->job->priority <= 0)
+	if (!queue_waits(x->job) || x->job->priority <= 0)
 		return CCR_OK;
 	x->ahead = calloc(q->n + 1, sizeof(*x->ahead));
 	if (!x->ahead)
@@ -40,13 +49,13 @@ static int rank(struct explain *x, struct ccr_error *err)
 	for (size_t i = 0; i < q->n; i++) {
 		const struct queue_job *j = &q->job[i];
 
-		if (strcmp(j->state, "PENDING") || j->priority <= 0 ||
-		    strcmp(j->partition, x->job->partition))
+		if (!queue_waits(j) || j->priority <= 0 || strcmp(j->partition, x->job->partition))
 			continue;
 		x->of++;
 		if (j != x->job && queue_before(j, x->job))
 			x->ahead[x->n_ahead++] = j;
 	}
+	qsort(x->ahead, x->n_ahead, sizeof(*x->ahead), in_order);
 	x->rank = x->n_ahead + 1;
 	return CCR_OK;
 }
@@ -56,13 +65,19 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 {
 	double delta = x->job->terms.factor[CCR_COL_FAIRSHARE];
 	const char *expr;
+	bool sure;
 
 	if (!x->config)
 		return;
-	x->group = live_group_of(usage, &x->config->groups, x->job->user, x->job->account);
+	x->group = live_group_of(usage, &x->config->groups, x->job->user, x->job->account, &sure);
+	x->group_hidden = !sure;
+	if (!sure)
+		x->group = NULL;
 	if (!x->group)
 		return;
-	if (usage->n && x->config->usage.source != CCR_SOURCE_LEDGER &&
+	x->target = live_target_of_group(usage, x->group);
+	x->target_hidden = x->target.kind == CCR_TARGET_NONE && usage->n && !usage->whole;
+	if (usage->n && usage->whole && x->config->usage.source != CCR_SOURCE_LEDGER &&
 	    x->config->usage.model == CCR_USAGE_HALFLIFE) {
 		x->usage = live_usage_of_group(usage, &x->config->groups, x->group);
 		x->usage_known = true;
@@ -73,14 +88,16 @@ static void find_group(struct explain *x, const struct live_usage *usage)
 		x->usage_known = true;
 		return;
 	}
-	/* Without a database the ledger is root's; the fairshare factor of the job tells the rest.
+	/* Without a database the ledger is root's, and PrivateData may hide what there is; the
+	 * fairshare factor of the job tells the rest.
 	 */
 	expr = x->config->column[CCR_COL_FAIRSHARE].text;
-	if (expr && !strcmp(expr, "fs_delta") && x->job->terms.found && !x->job->terms.by_hand &&
+	if (x->policy == POLICY_THEIRS && expr && !strcmp(expr, "fs_delta") &&
+	    x->job->terms.found && !x->job->terms.by_hand &&
 	    x->queue->weight[CCR_COL_FAIRSHARE] > 0 &&
-	    (x->group->target.kind == CCR_TARGET_BOTH || delta != 0)) {
-		x->usage = x->group->target.percent - delta;
-		x->usage_known = x->group->target.kind != CCR_TARGET_NONE;
+	    (x->target.kind == CCR_TARGET_BOTH || delta != 0)) {
+		x->usage = x->target.percent - delta;
+		x->usage_known = x->target.kind != CCR_TARGET_NONE;
 	}
 }
 
@@ -96,8 +113,8 @@ static double eligible_time(const struct explain *x)
 	unsigned faults[CCR_COLUMNS] = {0};
 	bool alone = true;
 
-	if (!x->config || !x->job->terms.found || x->job->terms.by_hand ||
-	    !(x->queue->weight[CCR_COL_AGE] > 0))
+	if (!x->config || x->policy != POLICY_THEIRS || !x->job->terms.found ||
+	    x->job->terms.by_hand || !(x->queue->weight[CCR_COL_AGE] > 0))
 		return -1;
 	ccr_config_policy_spec(x->config, &spec);
 	age.constants = spec.constants;
@@ -138,51 +155,78 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
-	explain_plan(x);
-	rc = explain_waits_for(x, err);
-	if (rc) {
-		free(x->waits_for);
-		free(x->ahead);
-		return rc;
+	rc = explain_plan(x, err);
+	if (!rc)
+		rc = explain_waits_for(x, NULL, err);
+	if (!rc && x->plan == PLAN_NODES) {
+		char nodes[4096];
+
+		explain_nodes_asked(x, nodes, sizeof(nodes));
+		if (nodes[0]) {
+			explain_states_read(&x->states, nodes);
+			rc = explain_kept_for(x, nodes, NULL, err);
+		}
 	}
-	if (json)
+	if (!rc && json)
 		explain_print_json(x, stdout);
-	else
+	else if (!rc)
 		explain_print(x, stdout);
-	free(x->waits_for);
+	free(x->before);
 	free(x->ahead);
-	x->ahead = x->waits_for = NULL;
-	return CCR_OK;
+	x->ahead = NULL;
+	x->before = NULL;
+	return rc;
 }
 
-static int explain_all(const struct queue *q, const struct ccr_config *config,
-		       const struct ccr_ledger *ledger, const struct live_usage *usage,
+/* By id, the tasks of an array and the parts of a hetjob in their order. */
+static int by_id(const void *pa, const void *pb)
+{
+	const struct queue_job *a = *(const struct queue_job *const *)pa;
+	const struct queue_job *b = *(const struct queue_job *const *)pb;
+	int c = strverscmp(a->id, b->id);
+
+	return c ? c : strcmp(a->partition, b->partition);
+}
+
+/* The rows that were asked for, in order; free(). NULL: out of memory. */
+static const struct queue_job **find_rows(const struct queue *q, const char *asked, size_t *n)
+{
+	const struct queue_job **list = calloc(q->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; list && i < q->n; i++)
+		if (queue_matches(&q->job[i], asked))
+			list[(*n)++] = &q->job[i];
+	if (list)
+		qsort(list, *n, sizeof(*list), by_id);
+	return list;
+}
+
+/* what: all that is the same for every row. */
+static int explain_all(const struct explain *what, const struct live_usage *usage,
 		       const char *asked, bool json, struct ccr_error *err)
 {
 	struct ended_source past = {0};
 	bool asked_past = false;
-	size_t found = 0;
-	int rc = CCR_OK;
+	size_t found;
+	const struct queue_job **row = find_rows(what->queue, asked, &found);
+	int rc = row ? CCR_OK : ccr_error_nomem(err);
 
 	if (json)
 		fputs("[", stdout);
-	for (size_t i = 0; !rc && i < q->n; i++) {
-		struct explain x = {.queue = q,
-				    .job = &q->job[i],
-				    .config = config,
-				    .ledger = ledger,
-				    .now = time(NULL)};
+	for (size_t i = 0; !rc && i < found; i++) {
+		struct explain x = *what;
 
-		if (!queue_matches(&q->job[i], asked))
-			continue;
-		if (found++)
+		x.job = row[i];
+		if (i)
 			fputs(json ? ",\n" : "\n", stdout);
-		if (ended_state(q->job[i].state) && !asked_past) {
+		if (ended_state(x.job->state) && !asked_past) {
 			ended_source_read(&past, asked);
 			asked_past = true;
 		}
 		rc = explain_row(&x, usage, &past, json, err);
 	}
+	free(row);
 	if (!rc && !found) {
 		ended_source_read(&past, asked);
 		found = ended_print_gone(&past, json, stdout);
@@ -212,18 +256,56 @@ static struct ccr_ledger *load_ledger(void)
 	return ledger;
 }
 
+/* Is what the two files hold the same, byte for byte? -1: one of them cannot be read. */
+static int same_file(const char *a, const char *b)
+{
+	FILE *f = fopen(a, "r"), *g = fopen(b, "r");
+	int same = f && g ? 1 : -1, c = 0;
+
+	while (same == 1 && c != EOF) {
+		c = getc(f);
+		same = c == getc(g);
+	}
+	if (f)
+		fclose(f);
+	if (g)
+		fclose(g);
+	return same;
+}
+
+/* How a policy that was given stands to slurmctld's (NULL: that is not known). */
+static enum explain_policy compare(const char *given, const char *live)
+{
+	if (!live || access(live, R_OK) != 0)
+		return POLICY_UNSURE;
+	return same_file(given, live) == 1 ? POLICY_THEIRS : POLICY_OTHER;
+}
+
 /* The policy, for names and targets; an unreadable one is no reason not to explain. */
-static struct ccr_config *load_policy(const char *policy)
+static struct ccr_config *load_policy(const char *given, struct explain *x, char **path)
 {
 	struct ccr_config *config = NULL;
 	struct ccr_error err;
-	char *path = NULL;
+	int rc = live_policy_path(path, &err);
 
-	if (!policy && live_policy_path(&path, &err) == CCR_OK)
-		policy = path;
-	if (policy && sccr_policy_load(policy, &config, &err))
-		fprintf(stderr, "sccr explain: no group terms: %s\n", err.text);
-	free(path);
+	if (!rc)
+		x->policy_live = *path;
+	if (given || x->policy_live)
+		sccr_policy_load(given ? given : x->policy_live, &config, &err);
+	if (!config) {
+		sccr_say("explain", "no group terms: %s", err.text);
+		return NULL;
+	}
+	if (!given)
+		return config;
+	x->policy_name = given;
+	/* CCR_EINVAL: its priorities are not made by a policy at all */
+	x->policy = rc == CCR_EINVAL ? POLICY_OTHER : compare(given, x->policy_live);
+	if (x->policy == POLICY_OTHER)
+		sccr_say("explain", "warning: %s is not the policy that slurmctld uses%s%s", given,
+			 *path ? ", which is " : "", *path ? *path : "");
+	else if (x->policy == POLICY_UNSURE)
+		sccr_say("explain", "warning: whether slurmctld uses %s cannot be told", given);
 	return config;
 }
 
@@ -243,11 +325,14 @@ int sccr_explain(int argc, char **argv)
 	bool json = false;
 	const struct sccr_option options[] = {
 	    {"policy", 'p', &policy, NULL}, {"json", 0, NULL, &json}, {0}};
+	struct explain what = {.now = time(NULL)};
 	struct ccr_config *config;
 	struct ccr_ledger *ledger;
+	struct client_rows parts;
 	struct live_usage usage;
 	struct ccr_error err;
 	struct queue q;
+	char *path = NULL;
 	int rc = sccr_options(argc, argv, options, help);
 
 	if (rc != SCCR_GO_ON)
@@ -256,19 +341,24 @@ int sccr_explain(int argc, char **argv)
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {
-		fprintf(stderr, "sccr explain: %s\n", err.text);
+		sccr_say("explain", "%s", err.text);
 		return SCCR_BAD;
 	}
-	config = load_policy(policy);
-	ledger = load_ledger();
+	what.queue = &q;
+	what.config = config = load_policy(policy, &what, &path);
+	what.ledger = ledger = load_ledger();
+	explain_parts_read(&parts);
+	what.parts = &parts;
 	rc = live_usage_read(&usage, &err);
 	if (!rc)
-		rc = explain_all(&q, config, ledger, &usage, argv[optind], json, &err);
+		rc = explain_all(&what, &usage, argv[optind], json, &err);
 	if (rc)
-		fprintf(stderr, "sccr explain: %s\n", err.text);
+		sccr_say("explain", "%s", err.text);
 	live_usage_free(&usage);
+	client_rows_free(&parts);
 	ccr_ledger_free(ledger);
 	ccr_config_free(config);
+	free(path);
 	queue_free(&q);
 	return rc ? SCCR_BAD : SCCR_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "core/config.h"
 #include "sccr/ended.h"
+#include "sccr/explain_nodes.h"
 #include "sccr/live.h"
 #include "sccr/queue.h"
 
@@ -17,47 +18,90 @@
 enum explain_plan {
 	PLAN_NONE,	  /* nothing: not booked, not held back by a booking */
 	PLAN_BOOKED,	  /* has a start and nodes */
-	PLAN_WOULD_DELAY, /* fits now, and would delay a booking */
+	PLAN_WOULD_DELAY, /* fitted when it was tried, but would have delayed a booking */
 	PLAN_BEHIND,	  /* waits behind others, beyond the depth of bookings */
 	PLAN_LIMIT,	  /* held back by a limit, a hold, a dependency or a begin time */
+	PLAN_NODES,	  /* nodes that it asks for are said not to be available */
+	PLAN_OTHER,	  /* by a reason that is none of Slurm's names */
+};
+
+/* How the policy that is shown stands to the one by which the numbers came about. */
+enum explain_policy {
+	POLICY_THEIRS, /* slurmctld's own file, or one that is the same */
+	POLICY_OTHER,  /* another one */
+	POLICY_UNSURE, /* slurmctld's cannot be had to compare it */
+};
+
+/* A job that is on a booked job's nodes before it. Times may be -1: not known. */
+struct explain_wait {
+	const struct queue_job *job;
+	time_t start, end; /* end: by its time limit */
+	bool booked;	   /* not running yet */
 };
 
 struct explain {
 	const struct queue *queue;
 	const struct queue_job *job;
 	const struct ccr_config *config; /* NULL: the policy file is not to be had here */
-	const struct ccr_ledger *ledger; /* NULL: not to be read by this user */
-	const struct ccr_group *group;	 /* NULL: none, or not known */
+	enum explain_policy policy;
+	const char *policy_name, *policy_live; /* the file given, slurmctld's; NULL: not known */
+	const struct ccr_ledger *ledger;       /* NULL: not to be read by this user */
+	const struct ccr_group *group;	       /* NULL: none, or not known */
+	bool group_hidden;		       /* PrivateData hides what would tell the group */
+	struct ccr_target target;	       /* the group's, as the plugin has it */
+	bool target_hidden; /* it has none of its own, and the shares are hidden */
 	bool usage_known;
 	double eligible_s; /* eligible_time; below 0: the policy does not tell it */
 	double usage;	   /* percent */
 	size_t rank, of;   /* in its partition, among the pending; 0 where it is not pending */
 	const struct queue_job **ahead;
 	size_t n_ahead;
-	/* of a booked job: what runs on its nodes and ends by its start, the last to end first */
-	const struct queue_job **waits_for;
-	size_t n_waits_for;
+	const struct client_rows *parts; /* sinfo's nodes of partitions; NULL: not known */
+	/*
+	 * Of a booked job: what is on its nodes and ends by its start, the last to end first. The
+	 * first n_last end when it starts: it waits for them.
+	 */
+	struct explain_wait *before;
+	size_t n_before, n_last;
+	const struct queue_job *suspended; /* on its nodes, where nothing else tells the start */
+	/*
+	 * A reservation: of a booked job, one on its nodes that ends when it starts; of one whose
+	 * nodes are said not to be available, one that has or will have some of them. "": none.
+	 */
+	struct explain_reservation resv;
+	struct explain_states states; /* of the nodes that are said not to be available */
 	enum explain_plan plan;
+	bool promised;	       /* the booking is the gate's */
+	bool held;	       /* PLAN_LIMIT: somebody has to let it go */
 	unsigned long blocker; /* the job whose booking it would delay, 0 if unknown */
 	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
-	time_t earliest;       /* the first booking in its partition from now on; -1 */
+	time_t earliest;       /* the first booking from now on on its partition's nodes; -1 */
+	bool unsure;	       /* there may be bookings there that cannot be seen, or are due now */
 	time_t now;
 	bool over; /* it has ended: so */
 	struct ended ended;
 	char reason[600];  /* squeue's, with blanks and without what follows */
+	char words[400];   /* PLAN_LIMIT: what holds it back */
 	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
-void explain_plan(struct explain *x);
+int explain_plan(struct explain *x, struct ccr_error *err);
+
+/* PLAN_NODES: finds a reservation of these nodes. resv as below. */
+int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,
+		     struct ccr_error *err);
+
+/* PLAN_NODES: which nodes that is about, as far as that is known; "" if it is not. */
+void explain_nodes_asked(const struct explain *x, char *out, size_t size);
 
 void explain_print(const struct explain *x, FILE *out);
 void explain_print_json(const struct explain *x, FILE *out);
 
-/* Finds what a booked job waits for, as far as the caller may see it; free(x->waits_for). */
-int explain_waits_for(struct explain *x, struct ccr_error *err);
-
-/* What kind of thing holds a job back, in words; NULL where the reason is no limit. */
-const char *explain_limit(const char *reason);
+/*
+ * Finds what a booked job waits for, as far as the caller may see it; free(x->before).
+ * resv: the reservations, or NULL to ask scontrol where no job is what it waits for.
+ */
+int explain_waits_for(struct explain *x, const struct client_rows *resv, struct ccr_error *err);
 
 #endif

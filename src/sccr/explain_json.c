@@ -53,7 +53,8 @@ static void json_smaller(FILE *out, const char *smaller)
 
 void explain_print_json(const struct explain *x, FILE *out)
 {
-	static const char *const plans[] = {"none", "booked", "would_delay", "behind", "limit"};
+	static const char *const plans[] = {"none",  "booked", "would_delay", "behind",
+					    "limit", "nodes",  "other"};
 	const struct queue_job *j = x->job;
 
 	fputs("{\"job\": ", out);
@@ -64,7 +65,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (j->account[0])
 		json_text(out, "account", j->account);
 	json_text(out, "partition", j->partition);
-	if (!strcmp(j->state, "PENDING"))
+	if (queue_waits(j))
 		json_text(out, "reason", x->reason);
 	fprintf(out, ", \"priority\": %.0f", j->priority);
 	if (x->rank) {
@@ -92,25 +93,33 @@ void explain_print_json(const struct explain *x, FILE *out)
 		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);
 	if (x->group) {
 		json_text(out, "group", x->group->name);
-		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->group->target.percent,
+		fprintf(out, ", \"target\": %.10g, \"financial\": %.10g", x->target.percent,
 			x->group->financial);
 		if (x->usage_known)
 			fprintf(out, ", \"usage\": %.10g", x->usage);
 	}
 	if (x->over)
 		ended_print_json(&x->ended, out);
+	if (x->policy != POLICY_THEIRS)
+		fprintf(out, ", \"policy_in_use\": %s",
+			x->policy == POLICY_OTHER ? "false" : "null");
 	json_text(out, "plan", plans[x->plan]);
+	if (x->held)
+		fputs(", \"held\": true", out);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)
 		json_text(out, "nodes", j->sched_nodes);
-	if (x->n_waits_for) {
+	if (x->n_last) {
 		fputs(", \"waits_for\": [", out);
-		for (size_t i = 0; i < x->n_waits_for; i++) {
+		for (size_t i = 0; i < x->n_last; i++) {
 			fputs(i ? ", " : "", out);
-			sccr_json_string(out, x->waits_for[i]->id);
+			sccr_json_string(out, x->before[i].job->id);
 		}
 		fputs("]", out);
 	}
+	if (x->resv.name[0])
+		json_text(out, x->plan == PLAN_BOOKED ? "waits_for_reservation" : "reservation",
+			  x->resv.name);
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
 	json_time(out, "earliest_booking", x->earliest);

@@ -2,113 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "sccr/common.h"
 #include "sccr/explain.h"
+#include "sccr/safe.h"
 
 #define SHOWN_AHEAD 5
-
-static const struct {
-	const char *prefix, *words;
-} limits[] = {
-    {"Assoc", "a limit of its association: `scontrol show assoc_mgr` shows it and what is used"},
-    {"QOS", "a limit of its QOS: `sacctmgr show qos` shows it"},
-    {"MaxJobs", "a limit of jobs"},
-    {"JobHeld", "it is held: `scontrol release` lets it go"},
-    {"Dependency", "it waits for another job"},
-    {"BeginTime", "its begin time has not come"},
-    {"Reservation", "it waits for its reservation"},
-    {"Licenses", "it waits for licences"},
-    {"Partition", "its partition does not take it as it is: `scontrol show partition` tells why"},
-    {"InvalidAccount", "its account is not valid"},
-    {"InvalidQOS", "its QOS is not valid"},
-    {"Cleaning", "its last run is being cleaned up"},
-    {"JobArrayTaskLimit", "its array runs as many tasks as it may"},
-    {"DependencyNeverSatisfied", "the job that it waits for cannot fulfil its dependency any more"},
-    {"BadConstraints", "no node can give what it asks for"},
-};
-
-const char *explain_limit(const char *reason)
-{
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		if (!strncasecmp(reason, limits[i].prefix, strlen(limits[i].prefix)))
-			return limits[i].words;
-	}
-	return NULL;
-}
-
-/* The time behind a word of the reason (squeue may write _ for blanks); -1 if there is none. */
-static time_t time_behind(const char *reason, const char *word)
-{
-	const char *at = strstr(reason, word);
-	char text[20];
-
-	if (!at)
-		return -1;
-	at += strlen(word);
-	snprintf(text, sizeof(text), "%.19s", at);
-	return queue_time(text);
-}
-
-/* What the gate says behind a reason, see src/select/report.c. */
-static const char could[] = "; could start now with ";
-
-static void read_reason(struct explain *x)
-{
-	char *reason = x->reason, *more;
-	const char *job;
-
-	snprintf(x->reason, sizeof(x->reason), "%s", x->job->reason);
-	for (char *c = reason; *c; c++) {
-		if (*c == '_')
-			*c = ' ';
-	}
-	more = strstr(reason, could);
-	if (more) {
-		*more = '\0';
-		snprintf(x->smaller, sizeof(x->smaller), "%s", more + strlen(could));
-	}
-	job = strstr(reason, "would delay job ");
-	if (job) {
-		x->plan = PLAN_WOULD_DELAY;
-		x->blocker = strtoul(job + strlen("would delay job "), NULL, 10);
-		x->booked = time_behind(reason, "booked for ");
-	} else if (strstr(reason, "would delay")) {
-		x->plan = PLAN_WOULD_DELAY;
-	} else if (strstr(reason, "booked for ")) {
-		x->plan = PLAN_BOOKED;
-		x->booked = time_behind(reason, "booked for ");
-	} else if (explain_limit(reason)) {
-		x->plan = PLAN_LIMIT;
-	} else {
-		x->plan = PLAN_BEHIND;
-	}
-}
-
-void explain_plan(struct explain *x)
-{
-	x->booked = x->earliest = -1;
-	x->plan = PLAN_NONE;
-	if (strcmp(x->job->state, "PENDING"))
-		return;
-	read_reason(x);
-	if (x->plan == PLAN_BEHIND && x->job->sched_nodes[0]) {
-		x->booked = queue_time(x->job->start);
-		if (x->booked > 0)
-			x->plan = PLAN_BOOKED;
-	}
-	for (size_t i = 0; i < x->queue->n; i++) {
-		const struct queue_job *j = &x->queue->job[i];
-		time_t at = queue_time(j->start);
-
-		if (j == x->job || strcmp(j->state, "PENDING") || at <= x->now ||
-		    strcmp(j->partition, x->job->partition) || !j->sched_nodes[0])
-			continue;
-		if (x->earliest < 0 || at < x->earliest)
-			x->earliest = at;
-	}
-}
 
 static void print_rank(const struct explain *x, FILE *out)
 {
@@ -117,7 +16,7 @@ static void print_rank(const struct explain *x, FILE *out)
 	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
 		x->queue->partial ? ", counting only the jobs that you may see" : "");
 	if (!x->n_ahead) {
-		fputs("; nobody is ahead.\n", out);
+		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
 		return;
 	}
 	fputs(". Ahead of it:\n", out);
@@ -136,8 +35,7 @@ static void print_terms(const struct explain *x, FILE *out)
 	const struct queue_terms *t = &x->job->terms;
 
 	if (!t->found) {
-		fprintf(out, "Priority %.0f (sprio tells the terms of waiting jobs only).\n",
-			x->job->priority);
+		fprintf(out, "Priority %.0f (sprio shows no terms of it).\n", x->job->priority);
 		return;
 	}
 	if (t->by_hand) {
@@ -145,9 +43,19 @@ static void print_terms(const struct explain *x, FILE *out)
 			x->job->priority);
 		return;
 	}
-	fprintf(out, "Priority %.0f:\n", x->job->priority);
+	fprintf(out, "Priority %.0f", x->job->priority);
+	/* Numbers of one policy beside the expressions of another would be two halves of nothing.
+	 */
+	if (x->policy == POLICY_OTHER)
+		fprintf(out, ", by the cluster's own policy and not by %s",
+			sccr_safe(x->policy_name).text);
+	else if (x->policy == POLICY_UNSURE)
+		fprintf(out, " (the expressions are those of %s, which the cluster may not use)",
+			sccr_safe(x->policy_name).text);
+	fputs(":\n", out);
 	for (int i = 0; i < CCR_COLUMNS; i++) {
-		const char *expr = x->config ? x->config->column[i].text : NULL;
+		const char *expr =
+		    x->config && x->policy != POLICY_OTHER ? x->config->column[i].text : NULL;
 
 		if (t->points[i] == 0 && x->queue->weight[i] == 0)
 			continue;
@@ -155,11 +63,13 @@ static void print_terms(const struct explain *x, FILE *out)
 			continue;
 		fprintf(out, "    %-10s", sccr_column_title(i));
 		if (i == CCR_COL_SITE)
-			fprintf(out, " %12s   %10s   %14.0f  %s\n", "", "", t->points[i],
+			fprintf(out, " %12s   %10s   %14.0f  %s", "", "", t->points[i],
 				"the policy's base, and what lifts a score to 1");
 		else
-			fprintf(out, " %12.6g x %10.10g = %14.0f  %s\n", t->factor[i],
-				x->queue->weight[i], t->points[i], expr ? expr : "");
+			fprintf(out, " %12.6g x %10.10g = %14.0f%s%s", t->factor[i],
+				x->queue->weight[i], t->points[i], expr ? "  " : "",
+				expr ? sccr_safe(expr).text : "");
+		fputs("\n", out);
 	}
 	if (x->eligible_s >= 0)
 		fprintf(out,
@@ -173,15 +83,22 @@ static void print_terms(const struct explain *x, FILE *out)
 		fprintf(out, "    %-10s %44.0f\n", "NICE", -t->nice);
 }
 
-/* Under another policy the distance from the target says nothing of the jobs. */
-static bool moves_by_target(const struct ccr_config *config)
+/* Does the distance from the target move the jobs? Not where the weight of its column is 0. */
+static bool moves_by_target(const struct explain *x)
 {
 	struct ccr_policy *policy = NULL;
 	struct ccr_error err;
-	bool moves = !sccr_policy_compile(config, -1, &policy, &err) &&
-		     ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+	bool moves = false;
 
-	ccr_policy_free(policy);
+	if (x->policy != POLICY_THEIRS)
+		return false;
+	for (int i = 0; i < CCR_COLUMNS && !moves; i++) {
+		if (x->queue->weight[i] == 0 || sccr_policy_compile(x->config, i, &policy, &err))
+			continue;
+		moves = ccr_policy_uses(policy, CCR_VAR_FS_DELTA);
+		ccr_policy_free(policy);
+		policy = NULL;
+	}
 	return moves;
 }
 
@@ -192,29 +109,40 @@ static void print_group(const struct explain *x, FILE *out)
 
 	if (!x->config)
 		return;
-	if (!g) {
-		fprintf(out, "Account %.60s has no group in the policy: its group terms are 0.\n",
-			x->job->account[0] ? x->job->account : "(none)");
+	if (x->policy != POLICY_THEIRS)
+		fprintf(out, "By %s: ", sccr_safe(x->policy_name).text);
+	if (x->group_hidden) {
+		fputs(
+		    "Its group cannot be told: Slurm hides the accounts above its own from you.\n",
+		    out);
 		return;
 	}
-	fprintf(out, "Group %s: ", g->name);
-	if (g->target.kind == CCR_TARGET_NONE)
+	if (!g) {
+		fprintf(out, "Account %.60s has no group in the policy%s.\n",
+			x->job->account[0] ? x->job->account : "(none)",
+			x->policy == POLICY_THEIRS ? ": its group terms are 0" : "");
+		return;
+	}
+	fprintf(out, "Group %s: ", sccr_safe(g->name).text);
+	if (x->target_hidden)
+		fputs("whether it has a target is hidden from you", out);
+	else if (x->target.kind == CCR_TARGET_NONE)
 		fputs("no target", out);
 	else
-		fprintf(out, "target %.4g %%%s", g->target.percent,
-			g->target.kind == CCR_TARGET_BOTH      ? ""
-			: g->target.kind == CCR_TARGET_CEILING ? " (a ceiling)"
-			: g->target.kind == CCR_TARGET_FLOOR   ? " (a floor)"
+		fprintf(out, "target %.4g %%%s", x->target.percent,
+			x->target.kind == CCR_TARGET_BOTH      ? ""
+			: x->target.kind == CCR_TARGET_CEILING ? " (a ceiling)"
+			: x->target.kind == CCR_TARGET_FLOOR   ? " (a floor)"
 							       : " (a cap, no points)");
 	if (x->usage_known) {
-		d = g->target.percent - x->usage;
+		d = x->target.percent - x->usage;
 		fprintf(out, ", usage %.2f %%", x->usage);
-		if (g->target.kind != CCR_TARGET_NONE)
+		if (x->target.kind != CCR_TARGET_NONE)
 			fprintf(out, ": %.2f points %s its target", fabs(d),
 				d >= 0 ? "below" : "above");
-		if (g->target.kind != CCR_TARGET_NONE && moves_by_target(x->config))
+		if (x->target.kind != CCR_TARGET_NONE && moves_by_target(x))
 			fprintf(out, ", which %s its jobs",
-				ccr_target_points(g->target.kind, g->target.percent, x->usage) == 0
+				ccr_target_points(x->target.kind, x->target.percent, x->usage) == 0
 				    ? "does not move"
 				: d > 0 ? "raises"
 					: "lowers");
@@ -230,77 +158,203 @@ static long minutes_before(time_t now, time_t at)
 	return at > now && m > 0 ? m : 0;
 }
 
-/* ": job 3 (2026-...), job 4 (...) and 2 more" */
-static void print_waits_for(const struct explain *x, FILE *out)
+/* ": job 3 (by 2026-...), job 4 (by ...) and 2 more" of what runs, or of what is booked. */
+static size_t print_last(const struct explain *x, bool booked, const char *words, FILE *out)
 {
-	size_t shown = x->n_waits_for < SHOWN_AHEAD ? x->n_waits_for : SHOWN_AHEAD;
+	size_t n = 0;
 
-	for (size_t i = 0; i < shown; i++)
-		fprintf(out, "%s job %s (by %s)", i ? "," : ":", x->waits_for[i]->id,
-			x->waits_for[i]->end);
-	if (x->n_waits_for > shown)
-		fprintf(out, " and %zu more", x->n_waits_for - shown);
+	for (size_t i = 0; i < x->n_last; i++) {
+		const struct explain_wait *w = &x->before[i];
+
+		if (w->booked != booked)
+			continue;
+		if (n < SHOWN_AHEAD && booked)
+			fprintf(out, "%s job %s (from %s)", n ? "," : words, w->job->id,
+				w->job->start);
+		else if (n < SHOWN_AHEAD)
+			fprintf(out, "%s job %s (by %s)", n ? "," : words, w->job->id, w->job->end);
+		n++;
+	}
+	if (n > SHOWN_AHEAD)
+		fprintf(out, " and %zu more", n - SHOWN_AHEAD);
+	return n;
+}
+
+/* What ends on its nodes earlier still. */
+static void print_earlier(const struct explain *x, FILE *out)
+{
+	size_t n = x->n_before - x->n_last, shown = n < SHOWN_AHEAD ? n : SHOWN_AHEAD;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct explain_wait *w = &x->before[x->n_last + i];
+
+		fprintf(out, "%s job %s (%s %s)", i ? "," : "Before that, there:", w->job->id,
+			w->booked ? "booked from" : "runs till",
+			w->booked ? w->job->start : w->job->end);
+	}
+	if (n > shown)
+		fprintf(out, " and %zu more", n - shown);
+	if (n)
+		fputs(".\n", out);
+}
+
+static void print_booked(const struct explain *x, FILE *out)
+{
+	size_t n;
+
+	if (!x->job->sched_nodes[0] || queue_time(x->job->start) <= 0) { /* between two reports */
+		fprintf(out, "It waits (%s).\n", x->reason);
+		return;
+	}
+	fprintf(out, "%s to start at %s on %s", x->promised ? "Booked" : "Expected", x->job->start,
+		x->job->sched_nodes);
+	n = print_last(x, false, ", when what runs there ends:", out);
+	(void)print_last(
+	    x, true,
+	    n ? ", and what is booked there:" : ", when what is booked there before it ends:", out);
+	if (x->resv.name[0])
+		fprintf(out, ", when the reservation %s there ends", x->resv.name);
+	fputs(".\n", out);
+	if (x->suspended)
+		fprintf(out,
+			"Job %s there is suspended: when it will have ended is not known, so this "
+			"moves on.\n",
+			x->suspended->id);
+	print_earlier(x, out);
+	if (x->n_last)
+		fputs("It starts earlier if jobs end before their limits", out);
+	if (x->promised)
+		fputs(x->n_last ? "; nobody behind it may delay it.\n"
+				: "Nobody behind it may delay it.\n",
+		      out);
+	else if (x->n_last)
+		fputs(".\n", out);
+}
+
+/* The advice is for a job that fits what is free, and holds where all bookings are known. */
+static void print_minutes(const struct explain *x, FILE *out)
+{
+	time_t first = x->earliest;
+	long minutes;
+
+	if (x->smaller[0] || x->unsure)
+		return;
+	if (x->plan == PLAN_WOULD_DELAY && x->booked > 0 && (first < 0 || x->booked < first))
+		first = x->booked;
+	minutes = minutes_before(x->now, first);
+	if (!minutes)
+		return;
+	fprintf(out,
+		x->plan == PLAN_WOULD_DELAY
+		    ? "With a limit of at most %ld minutes it would end before every booking on "
+		      "the partition's nodes.\n"
+		    : "A job that fits what is free now and ends within %ld minutes delays no "
+		      "booking on the partition's nodes.\n",
+		minutes);
+}
+
+static void print_behind(const struct explain *x, FILE *out)
+{
+	bool more = strchr(x->reason, ',') != NULL; /* the gate says why */
+
+	if (strchr(x->job->id, '+'))
+		fprintf(out,
+			"It waits (%s). The components of a hetjob are booked and start "
+			"together.\n",
+			x->reason);
+	else if (more)
+		fprintf(out, "It waits (%s).\n", x->reason);
+	else if (x->n_ahead || x->queue->partial)
+		fprintf(out,
+			"It waits (%s) and has no booking: the highest of a partition get one, "
+			"where their start can be foreseen.\n",
+			x->reason);
+	else if (!strcmp(x->reason, "Resources"))
+		fprintf(out,
+			"It waits (%s) for what it asks for to become free; it is the first of "
+			"its partition.\n",
+			x->reason);
+	else
+		fprintf(out, "It waits (%s); it is the first of its partition.\n", x->reason);
+	if (!more)
+		print_minutes(x, out);
+}
+
+/* slurmctld says so of nodes that are up, too, as long as a job ahead of it waits for them. */
+static void print_nodes(const struct explain *x, FILE *out)
+{
+	const struct explain_states *s = &x->states;
+
+	fprintf(out, "It waits for nodes that it asks for (%s)", x->reason);
+	if (s->not_up)
+		fprintf(out, ": %s is %s%s", s->first_not_up, s->its_state,
+			s->not_up > 1 ? ", and others are not in service either" : "");
+	if (s->up)
+		fprintf(out, "%s up, and in use or kept for others",
+			s->not_up   ? "; the rest are"
+			: s->up > 1 ? ". For all that, they are"
+				    : ". For all that, it is");
+	fputs(".\n", out);
+	if (x->resv.name[0])
+		fprintf(out, "There is a reservation of them, %s, from %s to %s.\n", x->resv.name,
+			x->resv.start, x->resv.end);
 }
 
 static void print_plan(const struct explain *x, FILE *out)
 {
-	long minutes;
-
 	switch (x->plan) {
 	case PLAN_NONE:
 		break;
 	case PLAN_BOOKED:
-		fprintf(out, "Booked to start at %s on %s, when what runs there ends",
-			x->job->start, x->job->sched_nodes);
-		print_waits_for(x, out);
-		fputs(".\n", out);
-		fputs("It starts earlier if jobs end before their limits; nobody behind it may "
-		      "delay it.\n",
-		      out);
+		print_booked(x, out);
 		break;
 	case PLAN_WOULD_DELAY:
-		fprintf(out, "It fits now, but would delay a booking: %s.\n", x->reason);
-		if (x->smaller[0])
-			break;
-		minutes = minutes_before(
-		    x->now, x->earliest > 0 && x->earliest < x->booked ? x->earliest : x->booked);
-		if (minutes)
-			fprintf(out,
-				"A job of at most %ld minutes would end before every booking of "
-				"the partition.\n",
-				minutes);
+		fprintf(out,
+			"When it was last tried it fitted what was free, but would have delayed a "
+			"booking: %s.\n",
+			x->reason);
+		print_minutes(x, out);
 		break;
 	case PLAN_BEHIND:
-		if (strchr(x->job->id, '+')) {
-			fprintf(out,
-				"It waits (%s). Parts of a hetjob start together: Slurm's own "
-				"backfill finds their time, the gate gives them no booking.\n",
-				x->reason);
-			break;
-		}
-		fprintf(out,
-			x->n_ahead ? "It waits (%s) and has no booking: those ahead of it fill the "
-				     "partition's bookings, or nothing fits it soon.\n"
-				   : "It waits (%s) for what it asks for to become free; it is the "
-				     "first of its partition.\n",
-			x->reason);
-		if (x->smaller[0])
-			break;
-		minutes = minutes_before(x->now, x->earliest);
-		if (minutes)
-			fprintf(out,
-				"A job that fits what is free now and ends within %ld minutes "
-				"delays no booking.\n",
-				minutes);
+		print_behind(x, out);
+		break;
+	case PLAN_NODES:
+		print_nodes(x, out);
+		break;
+	case PLAN_OTHER:
+		fprintf(out, "It waits, and Slurm gives as the reason: %s.\n", x->reason);
 		break;
 	case PLAN_LIMIT:
-		fprintf(out, "It does not wait for its turn but for something else (%s): %s.\n",
-			x->reason, explain_limit(x->reason));
+		fprintf(out,
+			x->held ? "It is held (%s): %s.\n"
+				: "It does not wait for its turn but for something else (%s): "
+				  "%s.\n",
+			x->reason, x->words);
 		break;
 	}
 	if (x->smaller[0])
 		fprintf(out, "By the plan of this moment it could start at once with %s.\n",
 			x->smaller);
+}
+
+/* Till when a job has its nodes. That of a suspended one moves on with the clock. */
+static void print_end(const struct explain *x, FILE *out)
+{
+	const struct queue_job *j = x->job;
+	time_t end = queue_time(j->end);
+
+	if (x->over || !strcmp(j->state, "COMPLETING")) {
+		if (end > 0)
+			fprintf(out, ", ended %s", j->end);
+	} else if (queue_runs(j)) {
+		if (!strcmp(j->limit, "UNLIMITED"))
+			fputs(", without a time limit", out);
+		else if (end > 0)
+			fprintf(out, end > x->now ? ", until %s" : ", past its time limit of %s",
+				j->end);
+	} else if (!strcmp(j->state, "SUSPENDED")) {
+		fputs("; its time limit stands still", out);
+	}
 }
 
 void explain_print(const struct explain *x, FILE *out)
@@ -309,9 +363,10 @@ void explain_print(const struct explain *x, FILE *out)
 
 	fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", j->id, j->name,
 		j->user, j->account[0] ? j->account : "(none)", j->partition, j->state);
-	if (strcmp(j->state, "PENDING") && j->nodes[0])
-		fprintf(out, " on %s since %s, %s %s", j->nodes, j->start,
-			strcmp(j->state, "RUNNING") ? "ended" : "until", j->end);
+	if (!queue_waits(j) && j->nodes[0]) {
+		fprintf(out, " on %s since %s", j->nodes, j->start);
+		print_end(x, out);
+	}
 	fputs(".\n", out);
 	if (x->over)
 		ended_print(&x->ended, out);

@@ -1,87 +1,120 @@
-/* explain_waits - the jobs whose end a booked job waits for; see explain.h */
-#define HASH_NONFATAL_OOM 1
+/* explain_waits - what is on a booked job's nodes before it; see explain.h */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "sccr/explain.h"
-#include "sccr/sim_hostlist.h"
+#include "sccr/sim_text.h"
 
-struct node {
-	UT_hash_handle hh;
-	char name[];
-};
+/* A booking begins where something ends; sched/backfill counts in minutes. */
+#define SLACK 60
 
-static int add_node(const char *name, void *arg)
+static int by_end(const void *pa, const void *pb)
 {
-	struct node **nodes = arg, *n = NULL;
-	size_t len = strlen(name);
+	const struct explain_wait *a = pa, *b = pb;
 
-	HASH_FIND(hh, *nodes, name, len, n);
-	if (n)
-		return CCR_OK;
-	n = malloc(sizeof(*n) + len + 1);
-	if (!n)
-		return CCR_ENOMEM;
-	memcpy(n->name, name, len + 1);
-	HASH_ADD_KEYPTR(hh, *nodes, n->name, len, n);
-	if (!n->hh.tbl) {
-		free(n);
-		return CCR_ENOMEM;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return strverscmp(a->job->id, b->job->id);
+}
+
+/* The job holds something from start to end, as far as is known; false if it does not. */
+static bool holds(const struct queue_job *j, struct explain_wait *w)
+{
+	sim_time limit;
+
+	*w = (struct explain_wait){
+	    .job = j, .start = queue_time(j->start), .end = queue_time(j->end)};
+	if (queue_waits(j)) {
+		w->booked = true;
+		if (!j->sched_nodes[0] || j->priority <= 0 || w->start <= 0)
+			return false;
+		w->end = sim_text_limit(j->limit, &limit) && limit < SIM_NEVER
+			     ? w->start + (time_t)(limit / SIM_SECOND)
+			     : -1;
+		return true;
 	}
-	return CCR_OK;
+	return j->nodes[0] && queue_runs(j);
 }
 
-static int is_there(const char *name, void *arg)
+static void look_at(struct explain *x, const struct queue_job *j, const struct explain_nodes *set)
 {
-	struct node *const *nodes = arg, *n = NULL;
+	struct explain_wait w;
 
-	HASH_FIND(hh, *nodes, name, strlen(name), n);
-	return n != NULL;
+	if (!strcmp(j->number, x->job->number) || !holds(j, &w) || w.end <= 0 ||
+	    w.end > x->booked + 1 ||
+	    !explain_nodes_share(set, w.booked ? j->sched_nodes : j->nodes))
+		return;
+	for (size_t i = 0; i < x->n_before; i++) /* a row for each partition of a pending job */
+		if (!strcmp(x->before[i].job->number, j->number))
+			return;
+	x->before[x->n_before++] = w;
 }
 
-static int by_end(const void *a, const void *b)
+/* It ends when the booking begins, or is late and may end any moment now. */
+static bool is_last(const struct explain *x, const struct explain_wait *w)
 {
-	const struct queue_job *x = *(const struct queue_job *const *)a;
-	const struct queue_job *y = *(const struct queue_job *const *)b;
-	time_t s = queue_time(x->end), t = queue_time(y->end);
-
-	if (s != t)
-		return s > t ? -1 : 1;
-	return strcmp(x->id, y->id);
+	return w->end >= x->booked - SLACK || (!w->booked && x->booked <= x->now + SLACK);
 }
 
-/* It holds something there until the booking begins, or is late already. */
-static bool is_waited_for(const struct explain *x, const struct queue_job *j, struct node **nodes)
+static void find_reservation(struct explain *x, const struct client_rows *given,
+			     const struct explain_nodes *set, time_t from, time_t to)
 {
-	struct ccr_error none;
-	time_t end = queue_time(j->end);
+	struct client_rows asked = {0};
 
-	if ((strcmp(j->state, "RUNNING") && strcmp(j->state, "COMPLETING")) || !j->nodes[0])
-		return false;
-	return end > 0 && end <= x->booked + 1 &&
-	       sim_hostlist_each(j->nodes, is_there, nodes, &none) == 1;
+	if (!given)
+		explain_reservations_read(&asked);
+	explain_reservations_find(given ? given : &asked, set, from, to, &x->resv);
+	client_rows_free(&asked);
 }
 
-int explain_waits_for(struct explain *x, struct ccr_error *err)
+/* A suspended job keeps what it has for nobody knows how long. */
+static void find_suspended(struct explain *x, const struct explain_nodes *set)
+{
+	for (size_t i = 0; i < x->queue->n && !x->suspended; i++) {
+		const struct queue_job *j = &x->queue->job[i];
+
+		if (!strcmp(j->state, "SUSPENDED") && j->nodes[0] &&
+		    explain_nodes_share(set, j->nodes))
+			x->suspended = j;
+	}
+}
+
+int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,
+		     struct ccr_error *err)
+{
+	struct explain_nodes set = {NULL};
+	int rc = explain_nodes_add(&set, hosts, err);
+
+	if (!rc && set.list)
+		find_reservation(x, resv, &set, x->now, (time_t)INT32_MAX);
+	explain_nodes_free(&set);
+	return rc == CCR_ENOMEM ? rc : CCR_OK;
+}
+
+int explain_waits_for(struct explain *x, const struct client_rows *resv, struct ccr_error *err)
 {
 	const struct queue *q = x->queue;
-	struct node *nodes = NULL, *n, *next;
-	int rc = CCR_OK;
+	struct explain_nodes set = {NULL};
+	int rc;
 
 	if (x->plan != PLAN_BOOKED || !x->job->sched_nodes[0])
 		return CCR_OK;
-	x->waits_for = calloc(q->n + 1, sizeof(*x->waits_for));
-	if (!x->waits_for || sim_hostlist_each(x->job->sched_nodes, add_node, &nodes, err))
-		rc = ccr_error_nomem(err);
-	for (size_t i = 0; !rc && i < q->n; i++)
-		if (is_waited_for(x, &q->job[i], &nodes))
-			x->waits_for[x->n_waits_for++] = &q->job[i];
-	if (x->n_waits_for > 1)
-		qsort(x->waits_for, x->n_waits_for, sizeof(*x->waits_for), by_end);
-	HASH_ITER (hh, nodes, n, next) {
-		HASH_DEL(nodes, n);
-		free(n);
+	x->before = calloc(q->n + 1, sizeof(*x->before));
+	if (!x->before)
+		return ccr_error_nomem(err);
+	rc = explain_nodes_add(&set, x->job->sched_nodes, err);
+	if (!rc) {
+		for (size_t i = 0; i < q->n; i++)
+			look_at(x, &q->job[i], &set);
+		qsort(x->before, x->n_before, sizeof(*x->before), by_end);
+		while (x->n_last < x->n_before && is_last(x, &x->before[x->n_last]))
+			x->n_last++;
+		if (!x->n_last)
+			find_reservation(x, resv, &set, x->booked - SLACK, x->booked);
+		if (!x->n_last && !x->resv.name[0])
+			find_suspended(x, &set);
 	}
-	return rc;
+	explain_nodes_free(&set);
+	return rc == CCR_ENOMEM ? rc : CCR_OK;
 }

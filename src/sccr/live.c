@@ -167,6 +167,7 @@ int live_usage_read(struct live_usage *u, struct ccr_error *err)
 		};
 	}
 	u->n = u->rows.n;
+	u->whole = !*u->assoc[0].user && !u->assoc[0].depth && !strcmp(u->assoc[0].account, "root");
 	set_shares(u);
 	return CCR_OK;
 }
@@ -230,7 +231,7 @@ struct ccr_target live_target_of_group(const struct live_usage *u, const struct 
 }
 
 const struct ccr_group *live_group_of(const struct live_usage *u, const struct ccr_groups *groups,
-				      const char *user, const char *account)
+				      const char *user, const char *account, bool *sure)
 {
 	const char *chain[DEPTH_MAX + 1], *at[DEPTH_MAX + 1] = {NULL};
 	size_t n = 0;
@@ -250,6 +251,9 @@ const struct ccr_group *live_group_of(const struct live_usage *u, const struct c
 		}
 		break;
 	}
+	if (sure)
+		*sure = !u->n || u->whole || ccr_groups_find_user(groups, user) ||
+			ccr_groups_find(groups, account);
 	return ccr_groups_climb(groups, user, chain, n, NULL, NULL);
 }
 

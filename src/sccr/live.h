@@ -4,6 +4,7 @@
 #ifndef SCCR_LIVE_H
 #define SCCR_LIVE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -37,13 +38,14 @@ struct live_usage {
 	struct client_rows rows;
 	struct live_assoc *assoc; /* in the tree's order; the first is root */
 	size_t n;		  /* 0: there is no database */
+	bool whole;		  /* it begins at the root: PrivateData hides no account */
 };
 
 /* Asks sshare. Without a database that is no error: n is 0. */
 int live_usage_read(struct live_usage *u, struct ccr_error *err);
 void live_usage_free(struct live_usage *u);
 
-/* Usage of a group in percent of all, as the plugin counts it. */
+/* Usage of a group in percent of all, as the plugin counts it, where the tree is whole. */
 double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *groups,
 			   const struct ccr_group *group);
 
@@ -56,9 +58,12 @@ struct ccr_target live_target_of_group(const struct live_usage *u, const struct 
 /* The share of an account that stands for itself; 0 where it is not known. */
 double live_share_of_account(const struct live_usage *u, const char *account);
 
-/* The group of a job's user and account, by the account's ancestors too; NULL for none. */
+/*
+ * The group of a job's user and account, by the account's ancestors too; NULL for none. *sure (may
+ * be NULL): no account that might name another group is hidden.
+ */
 const struct ccr_group *live_group_of(const struct live_usage *u, const struct ccr_groups *groups,
-				      const char *user, const char *account);
+				      const char *user, const char *account, bool *sure);
 
 void live_usage_print_users(const struct live_usage *u, FILE *out);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIELDS 20 /* one more than are asked for: each ends with a mark */
+#define FIELDS 22 /* one more than are asked for: each ends with a mark */
 
 /* sprio's letters of the weighted columns. */
 static const char letters[CCR_COLUMNS] = {
@@ -98,14 +98,16 @@ static int read_terms(struct queue *q, struct ccr_error *err)
 static bool is_partial(void)
 {
 	struct client_rows config;
-	char *private_data;
+	char *hidden;
 	bool partial;
 
-	if (getuid() == 0 || client_show_config(&config, NULL))
+	if (getuid() == 0)
 		return false;
-	private_data = client_config(&config, "PrivateData");
-	partial = private_data && strstr(private_data, "jobs");
-	free(private_data);
+	if (client_show_config(&config, NULL))
+		return true;
+	hidden = client_config(&config, "PrivateData");
+	partial = hidden && strstr(hidden, "jobs");
+	free(hidden);
 	client_rows_free(&config);
 	return partial;
 }
@@ -118,7 +120,7 @@ static const char *given(const char *s)
 
 int queue_read(struct queue *q, struct ccr_error *err)
 {
-	static const char fields[] = "iATPuaqlbSYeNVQDCrj";
+	static const char fields[] = "iATPuaqlbSYeNVQDCrjvn";
 	char format[128];
 	char *const argv[] = {"squeue", "-h", "-a", "-P", "-t", "all", "-o", format, NULL};
 	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
@@ -158,6 +160,8 @@ int queue_read(struct queue *q, struct ccr_error *err)
 		    .n_cpus = strtol(f[16], NULL, 10),
 		    .reason = f[17],
 		    .name = f[18],
+		    .resv = given(f[19]),
+		    .req_nodes = given(f[20]),
 		};
 	}
 	q->n = q->rows.n;
@@ -214,10 +218,37 @@ bool queue_matches(const struct queue_job *j, const char *asked)
 	return false;
 }
 
+static bool is_one_of(const char *state, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(state, *list))
+			return true;
+	return false;
+}
+
+bool queue_waits(const struct queue_job *j)
+{
+	static const char *const states[] = {
+	    "PENDING",	   "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD",
+	    "REQUEUE_FED", NULL};
+
+	return is_one_of(j->state, states);
+}
+
+bool queue_runs(const struct queue_job *j)
+{
+	static const char *const states[] = {"RUNNING",	  "CONFIGURING", "COMPLETING", "RESIZING",
+					     "SIGNALING", "STOPPED",	 NULL};
+
+	return is_one_of(j->state, states);
+}
+
 bool queue_before(const struct queue_job *a, const struct queue_job *b)
 {
 	int c;
 
+	if (!a->resv[0] != !b->resv[0])
+		return a->resv[0];
 	if (a->priority != b->priority)
 		return a->priority > b->priority;
 	c = strcmp(a->submit, b->submit);

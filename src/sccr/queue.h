@@ -24,8 +24,9 @@ struct queue_job {
 	const char *id;	    /* as squeue has it: 12, 12_3, 12_[4-9], 12+1 */
 	const char *number; /* the job id that sprio knows */
 	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
-	const char *end, *nodes, *submit, *reason, *name;
-	double priority; /* in this partition, where sprio tells it; else squeue's */
+	const char *end, *nodes, *submit, *reason, *name, *resv;
+	const char *req_nodes; /* that it names (-w) */
+	double priority;       /* in this partition, where sprio tells it; else squeue's */
 	long n_nodes, n_cpus;
 	struct queue_terms terms;
 };
@@ -45,7 +46,16 @@ void queue_free(struct queue *q);
 /* Is this row (part of) the job that was asked for: 12, 12_3, 12+1? */
 bool queue_matches(const struct queue_job *j, const char *asked);
 
-/* Does a go before b, by priority, then submit time, then job id? */
+/* Does it wait to be started: PENDING, or a form of it, such as REQUEUE_HOLD? */
+bool queue_waits(const struct queue_job *j);
+
+/* Does it hold its nodes, till its end at the latest? (A suspended one has no end.) */
+bool queue_runs(const struct queue_job *j);
+
+/*
+ * Does a go before b in the queue of a partition, as slurmctld has it: one with a reservation
+ * first, then by priority, submit time and job id?
+ */
 bool queue_before(const struct queue_job *a, const struct queue_job *b);
 
 /* squeue's time as seconds since 1970; -1 for N/A and the like. */

@@ -312,7 +312,11 @@ static int find_usage(struct report *r, const char *ledger, const char *conf, st
 		rc = live_usage_read(&r->assoc, err);
 		if (!rc && r->assoc.n && r->config->usage.source != CCR_SOURCE_LEDGER &&
 		    r->config->usage.model == CCR_USAGE_HALFLIFE)
-			return CCR_OK;
+			return r->assoc.whole
+				   ? CCR_OK
+				   : ccr_error_set(err, CCR_EINVAL, 0,
+						   "Slurm hides others' usage from you "
+						   "(PrivateData), so no group's can be told");
 		rc = live_ledger_path(&path, &user, err);
 		if (rc)
 			return rc;

@@ -66,6 +66,7 @@ def test_sccr_has_the_same_targets(cluster, jobs):
         cluster.run(SCCR, "usage", "--json", "--policy", cluster.policy_path).stdout)["groups"]}
     assert (groups["phys"]["target"], groups["hum"]["target"]) == (30, 39)
     assert groups["hum"]["fs_delta"] == pytest.approx(39 - groups["hum"]["usage"])
+    assert "Group hum: target 39 %, usage " in cluster.run(SCCR, "explain", jobs["hum"]).stdout
 
 
 def test_usage_is_what_sshare_shows_at_the_groups_account(cluster, jobs):

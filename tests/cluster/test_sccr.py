@@ -1,7 +1,9 @@
 """sccr against running daemons: what it says is what squeue, sprio and slurmctld's plan say."""
+import ctypes
 import json
 import os
 import re
+import shutil
 
 import pytest
 
@@ -14,9 +16,9 @@ POLICY = {"version": 1, "preset": "ccr", "tiers": {"gold": 4.0}, "default_group"
                      "rest": {"target": 25}},
           "backfill": {"depth": 1}}
 CONF = {"PriorityWeightAge": 1, "PriorityWeightFairshare": 500, "PriorityWeightJobSize": 16,
-        "PriorityWeightAssoc": 800, "PriorityParameters": "ccr_calc_seconds=1",
+        "PriorityWeightAssoc": 800, "PrivateData": "jobs", "PriorityParameters": "ccr_calc_seconds=1",
         "SchedulerParameters": "bf_min_prio_reserve=4294967295,batch_sched_delay=1,sched_interval=2"}
-PARTS = {"p": "Nodes=ALL Default=YES State=UP MaxTime=INFINITE", "q": "Nodes=ALL State=UP",
+PARTS = {"p": "Nodes=ALL Default=YES State=UP MaxTime=INFINITE", "q": "Nodes=ALL State=UP", "one": "Nodes=n1 State=UP",
          "off": "Nodes=ALL State=DOWN"}
 
 
@@ -41,6 +43,25 @@ def sccr(c, *args, check=True, **more):
 
 def explain(c, job, *args, **more):
     return json.loads(sccr(c, "explain", "--json", *args, str(job), **more).stdout)
+
+
+def says(c, job, *parts, user=None):
+    """Waits until explain says all of that, to root or to a user, who sees his own jobs alone
+    (PrivateData); the whole text."""
+    program, got = os.path.join(c.build, "src", "sccr", "sccr"), ""
+    if user:  # who may not be let into the build folder
+        program = shutil.copy(program, os.path.join(c.root, "sccr"))
+
+    def text():
+        as_user = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        return c.run(*(as_user if user else []), program, "explain", job).stdout
+
+    def there():
+        nonlocal got
+        got = text()
+        return all(part in got for part in parts)
+    c.wait_for(there, 60, what=lambda: f"{parts} in\n{got}")
+    return got
 
 
 def wait_offers(c, job, n):
@@ -105,6 +126,160 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     c.wait_state(long_one)
 
 
+def test_a_booking_behind_another_says_so_and_counts_in_every_partition_of_its_nodes(cluster):
+    c = cluster
+    near = c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist="n1", time=30)
+    far = c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist="n2", time=60)
+    for j in (near, far):
+        c.wait_state(j)
+    wide = c.sbatch("true", user="games", account="b", gres="gpu:4", nodes=2, time=60, nice=-1000)
+    says(c, wide, "Booked to start at ")
+    then = c.sbatch("true", user="games", account="b", gres="gpu:4", nodelist="n1", partition="one",
+                    time=120, nice=-500)
+    says(c, then, f"on n1, when what is booked there before it ends: job {wide} (from 20",
+         f"Before that, there: job {near} (runs till 20")
+
+    def waits_for(job, other):
+        c.wait_for(lambda: explain(c, job)[0].get("waits_for") == [str(other)],
+                   what=f"{job} to wait for {other}")
+    waits_for(wide, far)
+    waits_for(then, wide)
+    c.update(JobId=then, TimeLimit=20)  # now it fits before wide
+    waits_for(then, near)
+    behind = [c.sbatch("true", user="lp", account="rest", gres="gpu:4", nodes=2, time=60, partition="q")
+              for _ in "12"]
+
+    def minutes():
+        found = re.search(r"ends within (\d+) minutes", sccr(c, "explain", behind[1]).stdout)
+        return found and 25 <= int(found[1]) < 30
+    c.wait_for(minutes, what="the first booking, which is partition one's")
+
+
+def test_equal_priorities_are_in_slurmctlds_order(cluster):
+    c = cluster
+    c.update(JobId=c.sbatch("true", user="games", account="b", partition="off"), Priority=7)
+    jobs = []
+    for _ in range(5):
+        jobs.append(c.sbatch("true", user="games", account="b", partition="off"))
+        c.update(JobId=jobs[-1], Priority=5)
+    for n, job in enumerate(jobs):
+        x = explain(c, job)[0]
+        assert x["ahead"][1:] == [str(j) for j in jobs[:n]] and x["rank"] == n + 2
+    het = c.run("sbatch", "--parsable", "--uid=games", "--gid=games", "--output=/dev/null", "-Ab", "-poff",
+                "-N1", ":", "-poff", "-N1", ":", "-poff", "-N1", "--wrap", "true").stdout.strip()
+    assert [x["job"] for x in explain(c, het)] == [f"{het}+{n}" for n in range(3)]
+    last = explain(c, f"{het}+2")[0]["ahead"]
+    assert last.index(f"{het}+0") < last.index(f"{het}+1")
+
+
+def test_holds_and_what_will_never_start(cluster):
+    c = cluster
+    admin = c.sbatch("true", user="games", account="b", partition="off")
+    c.run("scontrol", "hold", admin)
+    again = c.sbatch("sleep 300", user="games", account="b", requeue=True)
+    failed = c.sbatch("true", user="games", account="b")
+    never = c.sbatch("true", user="games", account="b", dependency=f"afternotok:{failed}")
+    c.wait_state(again)
+    c.run("scontrol", "requeuehold", again)
+    c.wait_for(lambda: c.job(again)["JobState"] == "PENDING", 60, what="the job to be requeued")
+    said = says(c, again, "It is held (job requeued in held state): it was requeued to be held")
+    assert "first of" not in said and "rank" not in explain(c, again)[0]
+    assert explain(c, again)[0]["held"] is True
+    says(c, admin, "only an operator or administrator can release it")
+    says(c, never, "(DependencyNeverSatisfied)", "it will never start: cancel it")
+
+
+def test_nodes_that_are_only_busy_or_reserved_are_not_out_of_service(cluster):
+    c = cluster
+    runs = c.sbatch("sleep 300", user="man", account="rest", nodelist="n1", cpus_per_task=6, time=30)
+    c.wait_state(runs)
+    named = [c.sbatch("true", user="games", account="b", nodelist="n1", cpus_per_task=8, time=60)
+             for _ in "12"]
+    says(c, named[0], "Booked to start at ")
+    # of the others slurmctld says that the node is not available, as long as the gate does not
+    other = c.sbatch("true", user="games", account="b", partition="one", cpus_per_task=8, time=60, nice=9)
+    known = (". For all that, it is up, and in use or kept for others.\n", "Booked to start at ",
+             "It waits (Priority, a job ahead waits for a node that it names).\n")
+    for job in (named[1], other):
+        c.wait_for(lambda: any(k in sccr(c, "explain", job).stdout for k in known), 60,
+                   what=lambda: sccr(c, "explain", job).stdout)
+    c.run("scontrol", "suspend", runs)
+    said = says(c, runs, "SUSPENDED on n1 since 20", "; its time limit stands still.\n")
+    assert "ended" not in said and "until" not in said
+    c.run("scontrol", "resume", runs)
+
+
+def test_a_reservation_ahead_is_named(cluster):
+    c = cluster
+    c.run("scontrol", "create", "reservation", "reservationname=mnt", "starttime=now+5minutes", "duration=40",
+          "nodes=n1", "user=root", "flags=ignore_jobs")
+    try:
+        job = c.sbatch("true", user="games", account="b", partition="one", time=60)
+        known = (" on n1, when the reservation mnt there ends.\n", "There is a reservation of them, mnt, from 20")
+        c.wait_for(lambda: any(k in sccr(c, "explain", job).stdout for k in known), 60,
+                   what=lambda: sccr(c, "explain", job).stdout)
+    finally:
+        c.run("scontrol", "delete", "reservationname=mnt")
+
+
+def test_what_private_data_hides_is_not_denied(cluster):
+    c = cluster
+    for node in ("n1", "n2"):
+        c.wait_state(c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist=node, time=60))
+    first = c.sbatch("true", user="man", account="b", gres="gpu:4", nodes=2, time=60)
+    second = c.sbatch("true", user="games", account="b", gres="gpu:4", nodes=2, time=60, nice=1000)
+    says(c, first, "Booked to start at ", " on n[1-2], when what runs there ends: job ")
+    says(c, second, "has no booking", "delays no booking")
+    said = says(c, second, "has no booking", user="games")
+    assert "Rank 1 of 1 pending in partition p, counting only the jobs that you may see.\n" in said
+    assert "first of" not in said and "nobody is ahead" not in said and "delays no booking" not in said
+    says(c, first, "Booked to start at ", " on n[1-2], when what runs there ends: job ", user="man")
+
+
+def test_a_policy_that_slurmctld_does_not_use_is_said_to_be_none_of_its(cluster):
+    c = cluster
+    job = c.sbatch("true", user="games", account="b", partition="off")
+    own = sccr(c, "explain", job)
+    assert "fs_delta\n" in own.stdout and "which raises its jobs" in own.stdout and not own.stderr
+    copy = os.path.join(c.root, "copy.json")
+    shutil.copy(c.policy_path, copy)
+    same = sccr(c, "explain", "-p", copy, job)
+    assert "fs_delta\n" in same.stdout and not same.stderr
+    for other in ("ccr", "lsf"):
+        done = sccr(c, "explain", "-p", other, job)
+        assert f"warning: {other} is not the policy that slurmctld uses, which is {c.policy_path}\n" \
+            in done.stderr
+        assert f", by the cluster's own policy and not by {other}:\n" in done.stdout
+        assert "fs_delta" not in done.stdout and "its jobs" not in done.stdout
+        assert explain(c, job, "-p", other)[0]["policy_in_use"] is False
+    assert "policy_in_use" not in explain(c, job)[0]
+
+
+def test_what_a_user_has_set_for_squeue_does_not_change_the_ranks(cluster):
+    c = cluster
+    high = c.sbatch("true", user="man", account="b", partition="off")
+    low = c.sbatch("true", user="games", account="b", partition="off", nice=100)
+    env = {"SQUEUE_USERS": "games", "SLURM_TIME_FORMAT": "relative", "SQUEUE_SORT": "i"}
+    c.wait_for(lambda: explain(c, low, env=env)[0]["ahead"] == [str(high)], what="both jobs")
+
+
+def test_every_reason_of_this_slurm_is_known(cluster):
+    """tests/golden/reasons.txt has them all; test_explain_reason.c holds explain against that."""
+    c = cluster
+    if c.wrap:
+        pytest.skip("its library is in another root")
+    library = ctypes.CDLL(os.path.join(c.stock_plugins, "libslurmfull.so"))
+    name = getattr(library, "slurm_job_state_reason_string" if c.version >= (24, 5)
+                   else "slurm_job_reason_string")
+    name.restype = ctypes.c_char_p
+    names = {name(n).decode() for n in range(400)}
+    names = {n for n in names if not n.isdigit() and n not in ("InvalidReason", "InvaildReason")}
+    with open(os.path.join(os.path.dirname(__file__), "..", "golden", "reasons.txt")) as text:
+        known = set(text.read().split())
+    assert "JobHeldAdmin" in names and len(names) > 150
+    assert names <= known
+
+
 def test_a_smaller_request_is_tested_against_the_plan(cluster):
     """What explain offers starts, one more of it does not, and the booking stays where it is."""
     c = cluster
@@ -142,7 +317,8 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     c.wait_state(runs)
     c.wait_for(lambda: explain(c, later)[0]["plan"] == "limit", what="BeginTime")
     assert explain(c, held)[0]["plan"] == "limit"
-    assert "scontrol release" in sccr(c, "explain", held).stdout
+    assert "It is held (JobHeldUser): its user or an operator holds it, and `scontrol release`" in sccr(
+        c, "explain", held).stdout
     assert explain(c, runs)[0]["state"] == "RUNNING"
     assert explain(c, f"{array}_3")[0]["job"].startswith(f"{array}_")
     gone = sccr(c, "explain", 99999, check=False)
@@ -181,7 +357,16 @@ def test_how_a_job_ended(cluster):
 
 
 def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
-    c = make_cluster(nodes=1, dbd=True, accounts={"phys": {"users": ["games"]}})
+    c = make_cluster(nodes=1, dbd=True, priority_type="priority/ccr", plugins=["priority"],
+                     accounts={"phys": {"users": ["games"]}, "sub": {"parent": "phys", "users": ["man"]}},
+                     policy={"version": 1, "preset": "ccr", "groups": {"phys": {"target": 25}}},
+                     conf={"PrivateData": "usage", "PriorityWeightAge": 1})
+    # the accounts above one's own are hidden, and others' usage; what rests on them is not made up
+    below, inside = (c.sbatch("true", user=user, account=account, begin="now+1hour")
+                     for user, account in (("man", "sub"), ("games", "phys")))
+    says(c, below, "Group phys: target 25 %, usage ")
+    says(c, below, "Its group cannot be told: Slurm hides the accounts above", user="man")
+    says(c, inside, "Group phys: target 25 %. Financial", user="games")
     job = c.sbatch("sleep 300", user="games", account="phys", time=5, job_name="a|b")
     failed = c.sbatch("exit 3", user="games", account="phys", time=5)
     c.wait_state(job)

@@ -1,4 +1,4 @@
-/* What sccr explain says of a group, without a cluster: the text is made of what was gathered. */
+/* What sccr explain says, without a cluster: the text is made of what was gathered. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,12 +6,15 @@
 
 #include "sccr/explain.h"
 
-/* The text for a job of the group "physics" (target 25 %) at that usage. */
-static char *explained(const char *policy, double usage)
+/*
+ * The text for a job of the group "physics" (target 25 %) at that usage, which has 3 points of
+ * FAIRSHARE.
+ */
+static char *explained(const char *policy, double usage, enum explain_policy whose, double weight)
 {
 	static const char form[] =
 	    "{\"version\": 1, %s, \"groups\": {\"physics\": {\"target\": 25}}}";
-	struct queue queue = {.n = 0};
+	struct queue queue = {.n = 0, .weight = {[CCR_COL_FAIRSHARE] = weight, [CCR_COL_SITE] = 1}};
 	struct queue_job job = {.id = "7",
 				.state = "PENDING",
 				.partition = "p",
@@ -20,12 +23,15 @@ static char *explained(const char *policy, double usage)
 				.name = "n",
 				.nodes = "",
 				.start = "",
-				.end = ""};
+				.end = "",
+				.terms = {.found = true, .points = {[CCR_COL_FAIRSHARE] = 3}}};
 	struct explain x = {.queue = &queue,
 			    .job = &job,
 			    .usage_known = true,
 			    .usage = usage,
 			    .eligible_s = -1,
+			    .policy = whose,
+			    .policy_name = "other.json",
 			    .plan = PLAN_NONE};
 	struct ccr_config *config = NULL;
 	struct ccr_error err = {0};
@@ -38,6 +44,7 @@ static char *explained(const char *policy, double usage)
 		     err.text);
 	x.config = config;
 	x.group = config->groups.list[0];
+	x.target = x.group->target;
 	f = open_memstream(&out, &size);
 	cr_assert(f);
 	explain_print(&x, f);
@@ -48,7 +55,7 @@ static char *explained(const char *policy, double usage)
 
 static void says(const char *policy, double usage, const char *line)
 {
-	char *text = explained(policy, usage);
+	char *text = explained(policy, usage, POLICY_THEIRS, 500);
 
 	cr_expect_not_null(strstr(text, line), "%s\nexpected: %s", text, line);
 	free(text);
@@ -65,4 +72,32 @@ Test(explain_text, a_distance_moves_jobs_where_the_policy_has_it_alone)
 	says("\"preset\": \"aqua\"", 5, "usage 5.00 %: 20.00 points below its target. Financial");
 	says("\"policy\": {\"age\": \"target - usage\"}", 30,
 	     "usage 30.00 %: 5.00 points above its target. Financial");
+}
+
+Test(explain_text, a_column_without_weight_moves_nothing)
+{
+	char *text = explained("\"preset\": \"ccr\"", 30, POLICY_THEIRS, 0);
+
+	cr_expect_not_null(strstr(text, "5.00 points above its target. Financial"), "%s", text);
+	free(text);
+}
+
+Test(explain_text, numbers_of_one_policy_are_not_labelled_with_another)
+{
+	char *text = explained("\"preset\": \"ccr\"", 30, POLICY_OTHER, 500);
+
+	cr_expect_not_null(
+	    strstr(text, "Priority 0, by the cluster's own policy and not by other.json:\n"), "%s",
+	    text);
+	cr_expect_null(strstr(text, "fs_delta"), "%s", text);
+	cr_expect_not_null(strstr(text, "By other.json: Group physics: target 25 %"), "%s", text);
+	cr_expect_null(strstr(text, "its jobs"), "%s", text);
+	free(text);
+	text = explained("\"preset\": \"ccr\"", 30, POLICY_UNSURE, 500);
+	cr_expect_not_null(strstr(text, "(the expressions are those of other.json, which the "
+					"cluster may not use):\n"),
+			   "%s", text);
+	cr_expect_not_null(strstr(text, "fs_delta"), "%s", text);
+	cr_expect_null(strstr(text, "its jobs"), "%s", text);
+	free(text);
 }
