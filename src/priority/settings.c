@@ -1,6 +1,7 @@
 /* settings - see settings.h */
 #include "priority/settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,37 @@
  */
 static uint32_t period(void)
 {
-	char *given = ccr_slurm_option("ccr_calc_seconds");
-	long s = given ? strtol(given, NULL, 10) : 0;
+	char *given = ccr_slurm_option("ccr_calc_seconds"), *end = NULL;
+	long s = given ? strtol(given, &end, 10) : 0;
+	bool good = given && end != given && !*end && s >= 1 && s <= 86400;
 
+	if (given && !good && ccr_slurm_in_slurmctld())
+		error("priority/ccr: PriorityParameters: ccr_calc_seconds: found \"%s\", expected "
+		      "whole seconds from 1 to 86400; PriorityCalcPeriod holds",
+		      given);
 	free(given);
-	if (s >= 1 && s <= 86400)
+	if (good)
 		return (uint32_t)s;
 	return slurm_conf.priority_calc_period ? slurm_conf.priority_calc_period : 300;
+}
+
+/* Of what is ours by its name; the rest may be another plugin's. */
+static void warn_of_options(void)
+{
+	static const char *const known[] = {"ccr_conf", "ccr_calc_seconds"};
+	char *all = slurm_conf.priority_params ? strdup(slurm_conf.priority_params) : NULL, *rest;
+
+	for (char *o = all ? strtok_r(all, ",", &rest) : NULL; o; o = strtok_r(NULL, ",", &rest)) {
+		size_t n = strcspn(o, "=");
+		bool found = strncasecmp(o, "ccr_", 4) != 0;
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			found = found || (strlen(known[i]) == n && !strncasecmp(o, known[i], n));
+		if (!found)
+			error("priority/ccr: PriorityParameters: there is no option %.*s", (int)n,
+			      o);
+	}
+	free(all);
 }
 
 /*
@@ -60,6 +85,13 @@ static bool read_tres(struct ccr_settings *s)
 	if (!slurm_conf.priority_weight_tres || !ccr_slurm_in_slurmctld())
 		return true;
 	w = slurm_get_tres_weight_array(slurm_conf.priority_weight_tres, slurmctld_tres_cnt, false);
+	for (int i = 0; w && i < slurmctld_tres_cnt; i++) {
+		if (isfinite(w[i]))
+			continue;
+		error("priority/ccr: PriorityWeightTRES=%s: a weight that is no number counts 0",
+		      slurm_conf.priority_weight_tres);
+		w[i] = 0;
+	}
 	ok = set_tres(s, w, slurmctld_tres_cnt);
 	xfree(w);
 	return ok;
@@ -81,6 +113,8 @@ bool ccr_settings_read(struct ccr_settings *s)
 	s->fs.dampening = slurm_conf.fs_dampening_factor;
 	s->max_age = slurm_conf.priority_max_age;
 	s->period = period();
+	if (ccr_slurm_in_slurmctld())
+		warn_of_options();
 	s->tick = tick(s->period);
 	s->half_life = slurm_conf.priority_decay_hl;
 	s->reset_period = slurm_conf.priority_reset_period;

@@ -120,6 +120,18 @@ def test_factors_that_are_none_without_a_database_are_named(cluster):
     assert not cluster.log_grep("without slurmdbd size_factor")
 
 
+def test_options_that_are_wrong_are_told(cluster):
+    c = cluster
+    for value, said in (("ccr_calc_seconds=1x", 'ccr_calc_seconds: found "1x", expected whole'),
+                        ("ccr_calc_seconds=0", 'ccr_calc_seconds: found "0", expected whole'),
+                        ("other=1,ccr_calc_secs=3", "there is no option ccr_calc_secs")):
+        c.conf["PriorityParameters"] = value
+        c.write_conf()
+        c.reconfigure()
+        refused(c, f"error: priority/ccr: PriorityParameters: {said}")
+    assert not c.log_grep("no option other")
+
+
 def scored(c):
     """How many cycles have scored all jobs."""
     return len(c.log_grep("jobs scored anew"))
