@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The job must wait for a blocked one above it in a strict partition. */
-static bool closed(struct ccr_plan *plan, const struct ccr_plan_job *job)
+bool ccr__closed(const struct ccr_plan *plan, const struct ccr_plan_job *job)
 {
 	const struct ccr__partition *p;
 
@@ -30,6 +29,24 @@ static bool too_long(const struct ccr_plan *plan, const struct ccr_plan_job *job
 	if (!plan->opt.long_limit || job->limit <= plan->opt.long_limit || !gpus)
 		return false;
 	return (double)(plan->long_gpus + gpus) > plan->opt.long_share * (double)plan->gpus;
+}
+
+/* GPUs that the job asks for at the least. */
+static int64_t gpus_of(const struct ccr_demand *d)
+{
+	uint32_t low = d->min_nodes ? d->min_nodes : 1;
+
+	return low * count_wants(d->node.gpu) + d->units * count_wants(d->unit.gpu) +
+	       count_wants(d->total);
+}
+
+bool ccr__too_long(const struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t *others)
+{
+	int64_t gpus = gpus_of(job->demand), all = gpus + (others ? *others : 0);
+
+	if (others && job->limit > plan->opt.long_limit)
+		*others = all;
+	return too_long(plan, job, gpus ? all : 0);
 }
 
 /* The entry with a place on the node at that moment that ranks highest. */
@@ -134,19 +151,15 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_job *job,
 				  uint64_t *out, struct ccr_conflict *why)
 {
-	const struct ccr_demand *d = job->demand;
 	struct ccr_query q = ccr__query(job);
 	enum ccr_verdict v = CCR_START;
 	struct ccr__entry *own = ccr__find(plan, job->id);
-	uint32_t low = d->min_nodes ? d->min_nodes : 1;
-	int64_t gpus = low * count_wants(d->node.gpu) + d->units * count_wants(d->unit.gpu) +
-		       count_wants(d->total);
 
 	if (why)
 		*why = (struct ccr_conflict){0};
-	if (closed(plan, job))
+	if (ccr__closed(plan, job))
 		v = CCR_WAIT_STRICT;
-	else if (too_long(plan, job, gpus))
+	else if (ccr__too_long(plan, job, NULL))
 		v = CCR_WAIT_LONG;
 	if (v != CCR_START) {
 		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
@@ -238,7 +251,7 @@ enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job
 		memset(bad, 0, CCR_WORDS(plan->tl->n) * sizeof(*bad));
 	if (why)
 		*why = (struct ccr_conflict){0};
-	if (closed(plan, job))
+	if (ccr__closed(plan, job))
 		return CCR_WAIT_STRICT;
 	for (uint32_t i = 0; i < n; i++)
 		gpus += ccr_amount_gpus(&pick[i].a);

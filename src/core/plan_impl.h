@@ -81,6 +81,26 @@ uint32_t ccr__ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
 /* Drops the lowest of a partition until they are no more than its depth. */
 void ccr__trim(struct ccr_plan *plan, uint16_t partition, uint32_t depth);
 
+/*
+ * When the job may start at the earliest: in a strict partition not before those ahead of it there,
+ * CCR_FOREVER if one of them has no place.
+ */
+int64_t ccr__behind(const struct ccr_plan *plan, const struct ccr__partition *p,
+		    const struct ccr_plan_job *job);
+
+/* A strict partition lets nobody pass its first blocked job: this is one. */
+void ccr__close_strict(struct ccr_plan *plan, struct ccr__partition *p,
+		       const struct ccr_plan_job *job);
+
+/* The job must wait for a blocked one above it in a strict partition. */
+bool ccr__closed(const struct ccr_plan *plan, const struct ccr_plan_job *job);
+
+/*
+ * With it long jobs would have more than their share of the GPUs. others (may be NULL): what long
+ * jobs that start with it take, its own is added.
+ */
+bool ccr__too_long(const struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t *others);
+
 /* Whether the entry is what it was made for: a changed job is a new one. */
 bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 		   const struct ccr_plan_job *job);

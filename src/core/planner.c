@@ -271,13 +271,10 @@ bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 	return !e->b.n || !required;
 }
 
-/*
- * When the job may start at the earliest: in a strict partition not before those ahead of it there,
- * CCR_FOREVER if one of them has no place.
- */
-static int64_t behind(const struct ccr_plan *plan, const struct ccr__partition *p,
-		      const struct ccr_plan_job *job)
+int64_t ccr__behind(const struct ccr_plan *plan, const struct ccr__partition *p,
+		    const struct ccr_plan_job *job)
 {
+	const struct ccr__entry *own = ccr__find(plan, job->id);
 	int64_t from = plan->tl->now;
 
 	for (uint32_t i = 0; (p->strict || plan->opt.strict) && i < plan->entries; i++) {
@@ -285,6 +282,8 @@ static int64_t behind(const struct ccr_plan *plan, const struct ccr__partition *
 
 		if (ccr_rank_cmp(&b->rank, &job->rank) >= 0)
 			break;
+		if (own && own->together && own->together == plan->rank[i]->together)
+			continue;
 		if (b->partition == job->partition && b->job != job->id && b->start > from)
 			from = b->start;
 	}
@@ -366,9 +365,8 @@ static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
 	return e->b.n ? result(e, out) : CCR_BOOK_WINDOW;
 }
 
-/* A strict partition lets nobody pass its first blocked job. */
-static void close_strict(struct ccr_plan *plan, struct ccr__partition *p,
-			 const struct ccr_plan_job *job)
+void ccr__close_strict(struct ccr_plan *plan, struct ccr__partition *p,
+		       const struct ccr_plan_job *job)
 {
 	if ((!p->strict && !plan->opt.strict) || p->closed == plan->cycle)
 		return;
@@ -416,7 +414,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 			return result(e, out);
 		return CCR_BOOK_NEVER;
 	}
-	close_strict(plan, p, job);
+	ccr__close_strict(plan, p, job);
 	if (deep) {
 		if (here)
 			ccr__remove(plan, e);
@@ -424,7 +422,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	}
 	if (ccr__blocks(plan, true))
 		return nomem(err);
-	from = behind(plan, p, job);
+	from = ccr__behind(plan, p, job);
 	if (here && e->b.n && e->b.start < from) {
 		ccr__remove(plan, e);
 		e = NULL;
@@ -442,7 +440,7 @@ void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job)
 	struct ccr_query q = ccr__query(job);
 
 	if (p && ccr_search_possible(plan->search, plan->tl, &q))
-		close_strict(plan, p, job);
+		ccr__close_strict(plan, p, job);
 }
 
 void ccr_plan_drop(struct ccr_plan *plan, uint32_t job)

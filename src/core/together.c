@@ -19,6 +19,7 @@ struct party {
 	const struct ccr_plan_job *job;
 	struct place *place;
 	uint32_t n;
+	uint64_t *left; /* nodes that one may use: not those of the others */
 };
 
 static void lift(struct party *p, int64_t start)
@@ -34,6 +35,18 @@ static void lift(struct party *p, int64_t start)
 		at->share = NULL;
 		at->n = 0;
 	}
+}
+
+/* slurmctld gives each component nodes of its own. */
+static void leave(struct party *p, uint32_t i)
+{
+	uint32_t nodes = p->plan->tl->n;
+
+	for (size_t w = 0; w < CCR_WORDS(nodes); w++)
+		p->left[w] = p->job[i].candidates ? p->job[i].candidates[w] : ~UINT64_C(0);
+	for (uint32_t k = 0; k < i; k++)
+		for (uint32_t s = 0; s < p->place[k].n; s++)
+			ccr_bit_clear(p->left, p->place[k].share[s].node);
 }
 
 static int hold(struct party *p, uint32_t i, const struct ccr_slot *slot)
@@ -70,6 +83,8 @@ static int find(struct party *p, int64_t from, int64_t until, int64_t *start)
 			int rc;
 
 			q.sure = true;
+			q.candidates = p->left;
+			leave(p, i);
 			rc = ccr_search_earliest(p->plan->search, p->plan->tl, &q, from, until,
 						 &p->plan->opt.place, &slot);
 			if (!rc && slot.n && slot.start == from)
@@ -139,9 +154,9 @@ static int assign(struct party *p, int64_t start)
 }
 
 /* With all their own places out of the timeline: keeps them, or takes earlier ones. */
-static int place(struct party *p, int64_t had, int64_t until, int64_t *start)
+static int place(struct party *p, int64_t had, int64_t from, int64_t until, int64_t *start)
 {
-	int rc = find(p, p->plan->tl->now, until < had ? until : had, start);
+	int rc = find(p, from, until < had ? until : had, start);
 
 	if (!rc && *start < CCR_FOREVER) {
 		rc = assign(p, *start);
@@ -158,12 +173,44 @@ static int place(struct party *p, int64_t had, int64_t until, int64_t *start)
 	return rc;
 }
 
+/*
+ * When all may start at the earliest, by the rules of their partitions; CCR_FOREVER: not now, and
+ * when is not known.
+ */
+static int64_t earliest(const struct party *p)
+{
+	int64_t from = p->plan->tl->now, long_gpus = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ccr_plan_job *job = &p->job[i];
+		const struct ccr__partition *part = ccr__partition(p->plan, job->partition);
+		int64_t t = part ? ccr__behind(p->plan, part, job) : CCR_FOREVER;
+
+		if (ccr__too_long(p->plan, job, &long_gpus) ||
+		    (t <= p->plan->tl->now && ccr__closed(p->plan, job)))
+			return CCR_FOREVER;
+		from = t > from ? t : from;
+	}
+	return from;
+}
+
+/* Nobody passes one that waits, where that is the rule. */
+static void close_all(const struct party *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct ccr__partition *part = ccr__partition(p->plan, p->job[i].partition);
+
+		if (part)
+			ccr__close_strict(p->plan, part, &p->job[i]);
+	}
+}
+
 enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_plan_job *job,
 				     uint32_t n, int64_t *start, struct ccr_error *err)
 {
 	struct ccr__partition *part = ccr__partition(plan, job->partition);
 	struct party p = {.plan = plan, .job = job, .n = n};
-	int64_t had, until = ccr_end(plan->tl->now, plan->opt.window) + 1;
+	int64_t had, from, until = ccr_end(plan->tl->now, plan->opt.window) + 1;
 	uint32_t depth;
 	bool deep;
 	int rc;
@@ -178,14 +225,19 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 		return CCR_BOOK_NEVER;
 	}
 	p.place = calloc(n, sizeof(*p.place));
-	if (!part || !p.place || ccr__blocks(plan, true)) {
+	p.left = calloc(CCR_WORDS(plan->tl->n) + 1, sizeof(*p.left));
+	if (!part || !p.place || !p.left || ccr__blocks(plan, true)) {
 		free(p.place);
+		free(p.left);
 		ccr_error_nomem(err);
 		return CCR_BOOK_ERROR;
 	}
 	depth = part->depth == UINT32_MAX ? plan->opt.depth : part->depth;
 	deep = ccr__ahead(plan, job) >= depth;
+	from = earliest(&p);
 	had = deep ? CCR_FOREVER : booked_at(&p);
+	if (had < from)
+		had = CCR_FOREVER;
 	if (had == CCR_FOREVER)
 		drop(&p);
 	if (deep)
@@ -193,7 +245,7 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 	/* Those with a place respect all others, new ones all that were there before them. */
 	for (uint32_t i = 0; i < n; i++)
 		ccr__clear_for(plan, &job[i], ccr__find(plan, job[i].id));
-	rc = place(&p, had, until, start);
+	rc = place(&p, had, from, until, start);
 	if (ccr__settle(plan, false))
 		rc = CCR_ENOMEM;
 	if (rc)
@@ -204,6 +256,9 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 	for (uint32_t i = 0; i < n; i++)
 		free(p.place[i].share);
 	free(p.place);
+	free(p.left);
+	if (!rc && *start > plan->tl->now)
+		close_all(&p);
 	if (rc) {
 		*start = CCR_FOREVER;
 		ccr_error_nomem(err);

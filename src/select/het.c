@@ -166,7 +166,7 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 	if (book != CCR_BOOKED || !own) {
 		log_flag(BACKFILL, "slurm-ccr: hetjob %u gets no booking: %s", job->het_job_id,
 			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
-			 : book == CCR_BOOK_WINDOW ? "beyond the window"
+			 : book == CCR_BOOK_WINDOW ? "beyond the window, or a rule forbids it"
 						   : "it never fits");
 		return SLURM_ERROR;
 	}

@@ -42,11 +42,13 @@ static int64_t by_trial(const struct ccr_timeline *tl, struct ccr_search *s,
 			struct ccr_amount a;
 		} held[PARTY * W_NODES];
 		uint32_t k = 0, i;
+		uint64_t taken = 0;
 
 		for (i = 0; i < n; i++) {
+			uint64_t left = *j[i].candidates & ~taken;
 			struct ccr_query q = {.demand = j[i].demand,
 					      .limit = j[i].limit,
-					      .candidates = j[i].candidates,
+					      .candidates = &left,
 					      .sure = true};
 			struct ccr_slot slot;
 
@@ -54,6 +56,7 @@ static int64_t by_trial(const struct ccr_timeline *tl, struct ccr_search *s,
 			if (!slot.n)
 				break;
 			for (uint32_t h = 0; h < slot.n; h++, k++) {
+				taken |= UINT64_C(1) << slot.share[h].node;
 				held[k].node = slot.share[h].node;
 				held[k].end = t + j[i].limit;
 				held[k].a = slot.share[h].a;
@@ -186,6 +189,70 @@ Test(together, one_place_of_the_depth)
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
 	cr_assert_eq(start, 0);
+	ccr_plan_free(p);
+}
+
+Test(together, each_has_nodes_of_its_own)
+{
+	static const struct ccr_demand one = {.min_nodes = 1, .max_nodes = 1, .node = {.cpus = 1}};
+	struct ccr_plan_job party[3] = {job(1, 10, &one, 30), job(2, 10, &one, 30),
+					job(3, 10, &one, 30)};
+	struct ccr_plan *p = make(two, 2, 10);
+	int64_t start;
+
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_neq(ccr_plan_booking(p, 1)->share[0].node, ccr_plan_booking(p, 2)->share[0].node);
+	cr_assert_eq(ccr_plan_book_together(p, party, 3, &start, NULL), CCR_BOOK_WINDOW);
+	cr_assert_null(ccr_plan_nth(p, 0));
+	ccr_plan_free(p);
+}
+
+Test(together, the_rules_of_their_partitions)
+{
+	static const struct ccr_demand one = {.min_nodes = 1, .max_nodes = 1, .node = {.cpus = 1}},
+				       gpu = {.min_nodes = 1,
+					      .max_nodes = 1,
+					      .node = {.gpu = {{CCR_GPU_ANY, 1}}}};
+	struct ccr_plan_options opt = ccr_plan_defaults();
+	struct ccr_plan_job party[2] = {job(1, 10, &one, 30), job(2, 10, &one, 30)},
+			    top = job(9, 99, &full, 30), low = job(8, 1, &one, 30);
+	struct ccr_node gpus[2] = {two[0], two[1]};
+	struct ccr_amount some = {.cpus = 1};
+	struct ccr_plan *p = make(two, 2, 10);
+	int64_t start;
+
+	/* Behind a blocked job of a strict partition no component starts, whatever the others may.
+	 */
+	party[1].partition = top.partition = low.partition = 1;
+	cr_assert_eq(ccr_plan_partition(p, 1, 10, true, NULL), 0);
+	ccr_plan_running(p, 0, &some, 40, 40);
+	ccr_plan_running(p, 1, &some, 60, 60);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &top, NULL, NULL), CCR_BOOKED);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_geq(start, 40);
+	ccr_plan_free(p);
+	/* A party that waits closes it itself. */
+	p = busy(10, party);
+	party[1].partition = 1;
+	cr_assert_eq(ccr_plan_partition(p, 1, 10, true, NULL), 0);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOKED);
+	cr_assert_eq(ccr_plan_pick(p, &low, false, &(struct ccr_slot){0}, NULL), CCR_WAIT_STRICT);
+	ccr_plan_free(p);
+	/* Long jobs have their share of the GPUs. */
+	for (int i = 0; i < 2; i++) {
+		gpus[i].gpu_types = 1;
+		gpus[i].total.gpus[0] = 2;
+		party[i] = job((uint32_t)i + 1, 10, &gpu, 100);
+	}
+	p = make(gpus, 2, 10);
+	opt.long_limit = 50;
+	opt.long_share = 0.25; /* one GPU of four, and the party takes two */
+	cr_assert_eq(ccr_plan_set_options(p, &opt, NULL), 0);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book_together(p, party, 2, &start, NULL), CCR_BOOK_WINDOW);
+	cr_assert_null(ccr_plan_booking(p, 1));
 	ccr_plan_free(p);
 }
 
