@@ -201,7 +201,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 
 	G.passed = NULL;
 	if (who == CCR_MAIN_CYCLE)
-		ccr__unmask(t);
+		ccr__unmask(t, true);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	all_up(G.candidates);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
@@ -303,44 +303,36 @@ static bool after_deadline(const job_record_t *job, const struct ccr_booking *b,
 	       ccr_end(b->start, least) > (int64_t)job->deadline;
 }
 
-/* After its RUN_NOW failed, slurmctld asks where the job could ever run: the time to book it. */
-static int test_only(struct ccr_slurm_test *t, uint16_t partition)
+/* Gives the job its booking, or a better one. G.candidates are its nodes. */
+static void book_it(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
 {
-	job_record_t *job = t->job;
 	const struct ccr_booking *b;
 	enum ccr_book book;
 	struct ccr_error err;
 	struct ccr_plan_job pj;
-	struct ccr_ask ask;
 	int64_t before;
-	int rc;
 
-	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
-	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
-	rc = test_nodes(t, &ask, partition);
-	ccr__note_masked(t);
-	ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-	if (rc != SLURM_SUCCESS || job->het_job_id || job->resv_name || job->resv_ptr ||
-	    !job->priority || ccr__stuck(job->job_id) > 1)
-		return rc;
+	if (job->het_job_id || job->resv_name || job->resv_ptr || !job->priority ||
+	    ccr__stuck(job->job_id) > 1)
+		return;
 	ccr__keep_own_nodes(job);
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
-		return rc;
+		return;
 	}
-	pj = plan_job(job, partition, &ask);
+	pj = plan_job(job, partition, ask);
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
 	if (ccr__stuck(job->job_id))
-		ask.need.whole = true;
-	if (ask.mixed && !ccr__mixed(job, ask.limit, &ask.need))
-		return rc;
-	pj.demand = &ask.need;
+		ask->need.whole = true;
+	if (ask->mixed && !ccr__mixed(job, ask->limit, &ask->need))
+		return;
+	pj.demand = &ask->need;
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;
 	book = ccr_plan_book(G.plan, &pj, &b, &err);
 	if (book == CCR_BOOK_ERROR)
 		ccr__gate_aside(err.text);
-	if (book == CCR_BOOKED && after_deadline(job, b, &ask)) {
+	if (book == CCR_BOOKED && after_deadline(job, b, ask)) {
 		ccr_plan_drop(G.plan, job->job_id);
 		book = CCR_BOOK_WINDOW;
 	}
@@ -356,6 +348,23 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
 			 : book == CCR_BOOK_WINDOW ? "beyond the window, or its deadline"
 						   : "it never fits");
+}
+
+/* After its RUN_NOW failed, slurmctld asks where the job could ever run: the time to book it. */
+static int test_only(struct ccr_slurm_test *t, uint16_t partition)
+{
+	struct ccr_ask ask;
+	int rc;
+
+	ccr_ask_read(&G.cluster, t->job, t->min_nodes, t->max_nodes, &ask);
+	ccr__unmask(t, false);
+	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	rc = test_nodes(t, &ask, partition);
+	ccr__note_masked(t);
+	if (rc == SLURM_SUCCESS) {
+		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
+		book_it(t->job, partition, &ask);
+	}
 	return rc;
 }
 
@@ -363,25 +372,17 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
  * sched/backfill asks when a job could start. For a job that may not start now it gets no answer:
  * it would reserve whole nodes for it and overwrite the start time that the gate promises.
  */
-static int will_run(struct ccr_slurm_test *t, uint16_t partition)
+static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct ccr_ask *ask)
 {
 	job_record_t *job = t->job;
 	time_t start = job->start_time;
 	struct ccr_conflict why = {0};
 	struct ccr_plan_job pj;
-	struct ccr_ask ask;
 	enum ccr_verdict v;
 	int rc;
 
-	if (job->resv_name || job->resv_ptr || may_preempt(t))
-		return ccr_inner_test(t);
-	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
-	if (job->het_job_id) {
-		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-		return ccr__het_will_run(t, required(job));
-	}
-	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
-	pj = plan_job(job, partition, &ask);
+	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, ask);
+	pj = plan_job(job, partition, ask);
 	less_late(&pj);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v != CCR_START) {
@@ -395,6 +396,28 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	if (rc == SLURM_SUCCESS && job->start_time > time(NULL)) {
 		job->start_time = start;
 		return SLURM_ERROR;
+	}
+	return rc;
+}
+
+static int will_run(struct ccr_slurm_test *t, uint16_t partition)
+{
+	job_record_t *job = t->job;
+	struct ccr_ask ask;
+	int rc;
+
+	if (job->resv_name || job->resv_ptr || may_preempt(t))
+		return ccr_inner_test(t);
+	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	if (job->het_job_id) {
+		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
+		return ccr__het_will_run(t, required(job));
+	}
+	rc = backfill_asks(t, partition, &ask);
+	/* The main cycle does not come to it: nobody else would book it. */
+	if (rc != SLURM_SUCCESS && ccr__behind_het(job)) {
+		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
+		book_it(job, partition, &ask);
 	}
 	return rc;
 }

@@ -55,8 +55,8 @@ struct ccr_notice {
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
 
 /*
- * Whether a job that names its nodes was blocked in this cycle: slurmctld then tells those behind
- * it that these nodes are not available.
+ * Whether a job that names its nodes was blocked in this cycle, or a hetjob waits: slurmctld then
+ * tells those behind it that their nodes are not available.
  */
 bool ccr_gate_named(void);
 

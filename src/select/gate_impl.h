@@ -69,8 +69,9 @@ struct ccr__part_of_het {
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
 struct ccr__unseen {
-	bool any;
+	bool any, any_het;
 	struct ccr_rank rank;
+	struct ccr_rank het; /* of the highest component of a hetjob, seen or not */
 };
 
 struct ccr__gate {
@@ -103,6 +104,7 @@ struct ccr__gate {
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
 	bool named; /* there was one in this cycle */
+	bool het_waits;
 	/* The job that passed a test last; it may be about to start. */
 	const job_record_t *passed;
 	uint32_t passed_id, passed_n;
@@ -153,7 +155,7 @@ int ccr__gate_partition(const part_record_t *part);
  * note_masked remembers them, unmask makes them visible for the job at hand and those behind it.
  */
 void ccr__note_masked(const struct ccr_slurm_test *t);
-void ccr__unmask(struct ccr_slurm_test *t);
+void ccr__unmask(struct ccr_slurm_test *t, bool now);
 void ccr__show_masked(void);
 
 /*
@@ -174,6 +176,13 @@ bool ccr__waits_for_resources(const job_record_t *job);
 bool ccr__unseen_above(const job_record_t *job);
 /* Somebody was sent away for that: has both schedulers come again, once a second at most. Job W. */
 void ccr__unseen_ask_again(void);
+
+/*
+ * Whether the main cycle does not come to the job: it turns back at a hetjob that ranks above, and
+ * hides the nodes of its partition from all others.
+ * After ccr__unseen_above, which looks at the queue.
+ */
+bool ccr__behind_het(const job_record_t *job);
 
 /* Puts the bookings of the state file into the new plan. False: out of memory. */
 bool ccr__restore_bookings(struct ccr_error *err);

@@ -7,10 +7,11 @@
 
 /*
  * After a blocked job that names its nodes (-w) slurmctld hides those nodes from every later job of
- * the cycle, as it knows no bookings. Each of them is offered the nodes all the same. Not beside
- * advance reservations, under which slurmctld's set of nodes is another one for each job.
+ * the cycle, as it knows no bookings. Each of them is offered the nodes all the same: now, those
+ * that have room, or for later. Not beside advance reservations, under which slurmctld's set of
+ * nodes is another one for each job.
  */
-void ccr__unmask(struct ccr_slurm_test *t)
+void ccr__unmask(struct ccr_slurm_test *t, bool now)
 {
 	const job_record_t *job = t->job;
 	const ccr_slurm_details_t *d = job->details;
@@ -24,9 +25,9 @@ void ccr__unmask(struct ccr_slurm_test *t)
 	     i = ccr_bit_next(G.masked, i + 1, n)) {
 		if (!ccr_bit(G.base, i) || !bit_test(job->part_ptr->node_bitmap, i) ||
 		    (d->exc_node_bitmap && bit_test(d->exc_node_bitmap, i)) ||
-		    (share_node_bitmap && !bit_test(share_node_bitmap, i)) ||
-		    (cg_node_bitmap && bit_test(cg_node_bitmap, i)) ||
-		    (rs_node_bitmap && bit_test(rs_node_bitmap, i)))
+		    (now && ((share_node_bitmap && !bit_test(share_node_bitmap, i)) ||
+			     (cg_node_bitmap && bit_test(cg_node_bitmap, i)) ||
+			     (rs_node_bitmap && bit_test(rs_node_bitmap, i)))))
 			continue;
 		bit_set(t->nodes, i);
 	}
@@ -65,7 +66,7 @@ bool ccr_gate_named(void)
 	bool named;
 
 	pthread_mutex_lock(&G.lock);
-	named = G.on && !G.aside && G.named;
+	named = G.on && !G.aside && (G.named || G.het_waits);
 	pthread_mutex_unlock(&G.lock);
 	return named;
 }

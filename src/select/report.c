@@ -7,7 +7,9 @@
 
 #include "select/gate.h"
 
-#define LOOK 2 /* s between looks at whether what was told still stands */
+/* How slurmctld begins what it tells a job of whose partition it sees no node in a cycle. */
+#define HIDDEN "Nodes required for job are DOWN"
+#define LOOK   2 /* s between looks at whether what was told still stands */
 
 static struct {
 	pthread_mutex_t lock;
@@ -168,25 +170,46 @@ static void tell(const struct ccr_notice *n, void *data)
 		tell_waiting(job, n);
 }
 
+static bool all_usable(const bitstr_t *nodes)
+{
+	for (int64_t i = 0; i < bit_size((bitstr_t *)nodes); i++)
+		if (bit_test((bitstr_t *)nodes, i) && !ccr_node_usable(node_record_table_ptr[i]))
+			return false;
+	return true;
+}
+
+static bool any_usable(const bitstr_t *nodes)
+{
+	for (int64_t i = 0; nodes && i < bit_size((bitstr_t *)nodes); i++)
+		if (bit_test((bitstr_t *)nodes, i) && ccr_node_usable(node_record_table_ptr[i]))
+			return true;
+	return false;
+}
+
 /*
- * The nodes that it names are up: slurmctld hides them in a cycle in which a job ahead that names
- * them is blocked. That is no fault of a node.
+ * In a cycle in which a job ahead is blocked that names its nodes, or is a hetjob, slurmctld hides
+ * these nodes, or the partition's, and then finds them missing. That is no fault of a node.
  */
-static int tell_behind_named(void *x, void *arg)
+static int tell_hidden(void *x, void *arg)
 {
 	job_record_t *job = x;
+	const char *desc = job->state_desc ? job->state_desc : "";
 	const bitstr_t *req = job->details ? job->details->req_node_bitmap : NULL;
 
 	(void)arg;
-	if (!IS_JOB_PENDING(job) || !job->priority || job->state_reason != WAIT_NODE_NOT_AVAIL ||
-	    !req || (job->state_desc && strstr(job->state_desc, "eserved")))
+	if (!IS_JOB_PENDING(job) || !job->priority)
 		return 0;
-	for (int64_t i = 0; i < bit_size((bitstr_t *)req); i++)
-		if (bit_test((bitstr_t *)req, i) && !ccr_node_usable(node_record_table_ptr[i]))
-			return 0;
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !strstr(desc, "eserved") &&
+	    all_usable(req))
+		desc = "Priority, a job ahead waits for a node that it names";
+	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && job->part_ptr &&
+		 any_usable(job->part_ptr->node_bitmap))
+		desc = "Priority, a job ahead waits for nodes of its partition";
+	else
+		return 0;
 	job->state_reason = WAIT_PRIORITY;
 	xfree(job->state_desc);
-	job->state_desc = xstrdup("Priority, a job ahead waits for a node that it names");
+	job->state_desc = xstrdup(desc);
 	return 0;
 }
 
@@ -201,7 +224,7 @@ static void tell_all(struct told *told)
 	lock_slurmctld(locks);
 	ccr_gate_notices(tell, &now);
 	if (ccr_gate_named())
-		list_for_each(job_list, tell_behind_named, NULL);
+		list_for_each(job_list, tell_hidden, NULL);
 	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);

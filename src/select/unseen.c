@@ -39,18 +39,25 @@ static void gather(void)
 	time_t now = time(NULL);
 	const job_record_t *job;
 
+	G.het_waits = false;
 	for (uint32_t i = 0; i <= G.parts; i++)
-		G.unseen[i].any = false;
+		G.unseen[i].any = G.unseen[i].any_het = false;
 	it = list_iterator_create(job_list);
 	while ((job = list_next(it))) {
 		struct ccr_rank rank;
 		int part = ccr__gate_partition(job->part_ptr);
-		struct ccr__unseen *u;
+		struct ccr__unseen *u =
+		    &G.unseen[job->part_ptr_list || part < 0 ? G.parts : (uint32_t)part];
 
+		if (job->het_job_id && IS_JOB_PENDING(job) && job->priority && job->details) {
+			rank = ccr_job_rank(job);
+			if (!u->any_het || ccr_rank_cmp(&rank, &u->het) < 0)
+				u->het = rank;
+			u->any_het = G.het_waits = true;
+		}
 		if (!is_unseen(job, now))
 			continue;
 		rank = ccr_job_rank(job);
-		u = &G.unseen[job->part_ptr_list || part < 0 ? G.parts : (uint32_t)part];
 		if (!u->any || ccr_rank_cmp(&rank, &u->rank) < 0)
 			u->rank = rank;
 		u->any = true;
@@ -84,6 +91,17 @@ bool ccr__unseen_above(const job_record_t *job)
 	for (uint32_t i = 0; i <= G.parts; i++)
 		if (G.unseen[i].any && G.unseen[i].rank.job != job->job_id &&
 		    ccr_rank_cmp(&G.unseen[i].rank, &rank) < 0 &&
+		    (i == G.parts || share_nodes(G.part[i], job->part_ptr)))
+			return true;
+	return false;
+}
+
+bool ccr__behind_het(const job_record_t *job)
+{
+	struct ccr_rank rank = ccr_job_rank(job);
+
+	for (uint32_t i = 0; i <= G.parts; i++)
+		if (G.unseen[i].any_het && ccr_rank_cmp(&G.unseen[i].het, &rank) < 0 &&
 		    (i == G.parts || share_nodes(G.part[i], job->part_ptr)))
 			return true;
 	return false;

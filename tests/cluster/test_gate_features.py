@@ -95,6 +95,16 @@ def test_named_nodes_do_not_hide_the_rest(cluster):
     wait_reason(cluster, behind, "a_job_ahead_waits_for_a_node_that_it_names")
 
 
+def test_named_nodes_are_booked_for_others_too(cluster):
+    fill(cluster, minutes=30, nodes=("n1",))
+    fill(cluster, minutes=300, nodes=("n2", "n3"))
+    named = cluster.sbatch("sleep 1", gres="gpu:2", time=10, nodelist="n1")
+    wait_booked(cluster, named)
+    later = cluster.sbatch("sleep 1", gres="gpu:2", time=15)
+    assert wait_booked(cluster, later)["SchedNodeList"] == "n1"
+    assert 39 * 60 < start_time(cluster, later) <= 2401
+
+
 def test_an_equal_job_without_a_name_starts_elsewhere(cluster):
     fill(cluster, nodes=("n1",))
     named = cluster.sbatch("sleep 1", nodes=2, gres="gpu:2", time=60, nodelist="n1")
@@ -196,6 +206,25 @@ def test_a_hetjob_is_booked_and_not_passed_for_ever(cluster):
     cluster.wait_for(lambda: set(cluster.states(*parts)) <= {"RUNNING", "COMPLETED"}, 60,
                      what="the hetjob")
     cluster.wait_state(long, timeout=60)
+
+
+def test_jobs_behind_a_hetjob_are_booked(cluster):
+    """slurmctld's main cycle turns back at a hetjob: sched/backfill is who asks about those behind."""
+    fill(cluster, minutes=300, nodes=("n1",))
+    fill(cluster, minutes=20, nodes=("n2", "n3"), gres="gpu:1")
+    out = cluster.run("sbatch", "--parsable", "-wn1", "--gres=gpu:1", "-t5", ":", "-wn2",
+                      "--gres=gpu:1", "-t5", input="#!/bin/sh\nsleep 2\n").stdout
+    wait_booked(cluster, int(out.split(";")[0]))
+    top = cluster.sbatch("sleep 1", gres="gpu:2", time=10)
+    elsewhere = cluster.sbatch("sleep 1", gres="gpu:2", time=10, partition="q")
+    for job in (top, elsewhere):
+        wait_booked(cluster, job)
+        assert 19 * 60 < start_time(cluster, job) <= 1801
+    node = booked_nodes(cluster, top)
+    other = ({"n2", "n3"} - {node}).pop()
+    long = cluster.sbatch("sleep 9999", gres="gpu:1", time=60, nodelist=node)
+    cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=10, nodelist=other))
+    assert cluster.states(long, top, elsewhere) == ["PENDING"] * 3
 
 
 def test_drain_moves_the_booking_and_return_starts_the_job(cluster):
