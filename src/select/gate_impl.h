@@ -188,8 +188,9 @@ bool ccr__behind_het(const job_record_t *job);
 bool ccr__restore_bookings(struct ccr_error *err);
 
 /*
- * After a restart a node is unknown until it reports, and slurmctld offers it to nobody: what is
- * booked there stays. Adds those nodes of the job's booking to the candidates.
+ * After a restart a node is unknown until it reports, and slurmctld offers it to nobody; nor those
+ * that a blocked -w job names. What is booked there stays: adds those nodes of the job's booking to
+ * the candidates.
  */
 void ccr__keep_own_nodes(const job_record_t *job);
 

@@ -19,7 +19,7 @@ void ccr__unmask(struct ccr_slurm_test *t, bool now)
 
 	if (!G.has_masked || !G.has_base || !job->part_ptr || !job->part_ptr->node_bitmap ||
 	    d->feature_list || d->req_node_bitmap || job->resv_name || job->resv_ptr ||
-	    d->whole_node)
+	    (now && d->whole_node))
 		return;
 	for (uint32_t i = ccr_bit_next(G.masked, 0, n); i < n;
 	     i = ccr_bit_next(G.masked, i + 1, n)) {

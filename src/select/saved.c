@@ -272,8 +272,11 @@ void ccr__keep_own_nodes(const job_record_t *job)
 	for (uint32_t i = 0; b && i < b->n; i++) {
 		uint32_t node = b->share[i].node;
 
-		if (node < G.cluster.n && node_record_table_ptr[node] &&
-		    IS_NODE_UNKNOWN(node_record_table_ptr[node]))
+		if (node >= G.cluster.n || !node_record_table_ptr[node])
+			continue;
+		if (IS_NODE_UNKNOWN(node_record_table_ptr[node]) ||
+		    (G.has_masked && G.has_base && ccr_bit(G.masked, node) &&
+		     ccr_bit(G.base, node)))
 			ccr_bit_set(G.candidates, node);
 	}
 }
