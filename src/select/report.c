@@ -94,6 +94,16 @@ static void tell_smaller(job_record_t *job, const struct ccr_notice *n)
 		xstrfmtcat(job->state_desc, "; could start now with %s", n->smaller);
 }
 
+/*
+ * slurmctld says that an advance reservation is in the way. Where there is none, it may say so as
+ * well of nodes that it has hidden.
+ */
+static bool reserved(const job_record_t *job)
+{
+	return job->state_desc && strstr(job->state_desc, "eserved") && resv_list &&
+	       list_count(resv_list);
+}
+
 static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct told *told)
 {
 	char *names = node_list(n), at[32];
@@ -104,8 +114,7 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 	job->sched_nodes = names;
 	add(told, job->job_id);
 	/* An advance reservation is what it waits for: slurmctld says so. */
-	if (job->state_reason == WAIT_NODE_NOT_AVAIL && job->state_desc &&
-	    strstr(job->state_desc, "eserved"))
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && reserved(job))
 		return;
 	if (job->state_reason == WAIT_NODE_NOT_AVAIL)
 		job->state_reason = WAIT_RESOURCES;
@@ -199,8 +208,7 @@ static int tell_hidden(void *x, void *arg)
 	(void)arg;
 	if (!IS_JOB_PENDING(job) || !job->priority)
 		return 0;
-	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !strstr(desc, "eserved") &&
-	    all_usable(req))
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !reserved(job) && all_usable(req))
 		desc = "Priority, a job ahead waits for a node that it names";
 	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && job->part_ptr &&
 		 any_usable(job->part_ptr->node_bitmap))
