@@ -120,6 +120,10 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 		a->units = ccr__offers(tl, q, i, t, &a->least, a->gpus);
 		if (!a->units)
 			continue;
+		/* more than is asked for makes no node better */
+		for (int w = 0; w < CCR_GPU_WANTS && d->total[w].count; w++)
+			if (a->gpus[w] > d->total[w].count)
+				a->gpus[w] = d->total[w].count;
 		a->node = i;
 		a->required = ccr__in(q->required, i);
 		a->score = (struct ccr_score){0};
@@ -233,6 +237,12 @@ uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n
 		have += s->able[i].required;
 	if (have < want)
 		return 0;
+	/*
+	 * As few nodes as will do, where more than the demand is held: a node with all that is
+	 * asked for alone holds no more.
+	 */
+	if (q->sure && d->total[0].count && (k = first_enough(s, d, by_gpus, want, n)))
+		return k;
 	k = first_enough(s, d, ccr__plain(d) ? by_score : by_units, want, n);
 	if (!k && d->total[0].count)
 		k = first_enough(s, d, by_gpus, want, n);

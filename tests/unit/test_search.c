@@ -191,6 +191,28 @@ Test(search, a_share_is_what_the_demand_says)
 	ccr_timeline_free(tl);
 }
 
+Test(search, a_sure_place_is_on_as_few_nodes_as_will_do)
+{
+	struct ccr_node n[3];
+	struct ccr_demand d = {.units = 1, .unit = {.cpus = 1}, .total = {{CCR_GPU_ANY, 4}}};
+	struct ccr_query q = {.demand = &d, .limit = 60, .sure = true};
+	struct ccr_timeline *tl;
+	struct ccr_search *s;
+	struct ccr_slot slot;
+
+	for (int i = 0; i < 3; i++)
+		n[i] = (struct ccr_node){
+		    .total = {.cpus = 8, .gpus = {i == 2 ? 4 : 2}}, .gpu_types = 1, .up = true};
+	cr_assert_eq(ccr_timeline_new(&tl, n, 3, NULL), 0);
+	cr_assert_eq(ccr_search_new(&s, 3, NULL), 0);
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.n, 1);
+	cr_assert_eq(slot.share[0].node, 2);
+	cr_assert_eq(slot.share[0].a.gpus[0], 4);
+	ccr_search_free(s);
+	ccr_timeline_free(tl);
+}
+
 Test(search, every_node_gives_a_gpu_of_the_total)
 {
 	struct ccr_node n[2];
