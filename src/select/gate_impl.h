@@ -62,6 +62,7 @@ struct ccr__stuck {
 struct ccr__part_of_het {
 	uint32_t job; /* 0: the row is free */
 	time_t at;
+	time_t tried; /* (the first of its hetjob) although a limit is in the way */
 	struct ccr_ask ask;
 	uint32_t nodes; /* of the cluster then */
 	uint64_t *set, *required;

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define G	ccr__gate
-#define KNOWN_S 600 /* what is known of a component is asked for anew after so long */
-#define MOST	128 /* components of one hetjob */
+#define G	  ccr__gate
+#define KNOWN_S	  600 /* what is known of a component is asked for anew after so long */
+#define LIMITED_S 120 /* one that waits for a limit is tried so often, */
+#define TURN_S	  2   /* for as long as it takes to ask about all components */
+#define MOST	  128 /* components of one hetjob */
 
 static void forget(struct ccr__part_of_het *h)
 {
@@ -72,6 +74,7 @@ static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
 {
 	time_t now = time(NULL);
 	struct ccr__part_of_het *h = find(t->job->job_id);
+	time_t tried = h ? h->tried : 0;
 
 	if (h)
 		forget(h);
@@ -87,6 +90,36 @@ static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
 	h->job = t->job->job_id;
 	h->nodes = G.cluster.n;
 	h->at = now;
+	h->tried = tried;
+	return true;
+}
+
+/* A component waits for a limit: slurmctld finds that when it tries to start them all. */
+static bool limited(const job_record_t *leader)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(leader->het_job_list);
+	const job_record_t *job;
+	bool found = false;
+
+	while ((job = list_next(it)))
+		found = found || !ccr__waits_for_resources(job);
+	list_iterator_destroy(it);
+	return found;
+}
+
+/*
+ * Whether it is tried all the same. Only that shows whether the limit is still in the way; and
+ * while it is tried sched/backfill keeps the nodes from everybody else.
+ */
+static bool try_limited(const job_record_t *job)
+{
+	struct ccr__part_of_het *h = find(job->het_job_id);
+	time_t now = time(NULL);
+
+	if (!h || (now - h->tried < LIMITED_S && now - h->tried > TURN_S))
+		return false;
+	if (now - h->tried >= LIMITED_S)
+		h->tried = now;
 	return true;
 }
 
@@ -150,6 +183,10 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 	if (!leader || !leader->het_job_list || ccr__stuck(job->job_id) > 1 ||
 	    !remember(t, required))
 		return ccr_inner_test(t);
+	if (limited(leader)) {
+		ccr_plan_drop(G.plan, job->job_id); /* R23 */
+		return try_limited(job) ? ccr_inner_test(t) : SLURM_ERROR;
+	}
 	n = gather(leader, list, need);
 	if (!n) {
 		/* for the others to be asked about as well */
