@@ -1,4 +1,5 @@
 """Jobs that wait for a limit take no booking and stand in nobody's way (R23, R41); QOS preemption."""
+import pwd
 import time
 
 import pytest
@@ -50,6 +51,26 @@ def test_a_limited_job_takes_no_booking(cluster, limit, off, reason):
         assert not any("booked" in c.job(j)["Reason"] for j in blocked)
     finally:
         set_limit(c, "games", **off)
+
+
+def test_a_hetjob_that_waits_for_a_limit_holds_nothing(cluster):
+    """Each component may run, both together may not: slurmctld finds that when it tries to."""
+    c = cluster
+    set_limit(c, "games", GrpTRES="gres/gpu=3")
+    try:
+        ids = [f"--uid={pwd.getpwnam('games').pw_uid}", f"--gid={pwd.getpwnam('games').pw_gid}"]
+        out = c.run("sbatch", "--parsable", *ids, "-D/tmp", "-o/dev/null",
+                    "-Aphys", "--gres=gpu:2", "-t30", ":", "-Aphys", "--gres=gpu:2", "-t30",
+                    input="#!/bin/sh\nsleep 9999\n").stdout
+        first = int(out.split(";")[0])
+        c.wait_for(lambda: any("AssocGrp" in c.job(first + i)["Reason"] for i in (0, 1)), 60,
+                   what="the limit")
+        others = [c.sbatch("sleep 9999", user="man", gres="gpu:2", time=60) for _ in range(3)]
+        c.wait_for(lambda: c.states(*others) == ["RUNNING"] * 3, 60,
+                   what=lambda: f"{c.states(*others)} beside {c.job(first)}")
+        assert c.states(first, first + 1) == ["PENDING"] * 2
+    finally:
+        set_limit(c, "games", GrpTRES="gres/gpu=-1")
 
 
 def test_qos_preemption(cluster):
