@@ -187,14 +187,6 @@ static bool all_usable(const bitstr_t *nodes)
 	return true;
 }
 
-static bool any_usable(const bitstr_t *nodes)
-{
-	for (int64_t i = 0; nodes && i < bit_size((bitstr_t *)nodes); i++)
-		if (bit_test((bitstr_t *)nodes, i) && ccr_node_usable(node_record_table_ptr[i]))
-			return true;
-	return false;
-}
-
 /*
  * In a cycle in which a job ahead is blocked that names its nodes, or is a hetjob, slurmctld hides
  * these nodes, or the partition's, and then finds them missing. That is no fault of a node.
@@ -210,8 +202,8 @@ static int tell_hidden(void *x, void *arg)
 		return 0;
 	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !reserved(job) && all_usable(req))
 		desc = "Priority, a job ahead waits for a node that it names";
-	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && job->part_ptr &&
-		 any_usable(job->part_ptr->node_bitmap))
+	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && !reserved(job) && job->part_ptr &&
+		 job->part_ptr->node_bitmap && all_usable(job->part_ptr->node_bitmap))
 		desc = "Priority, a job ahead waits for nodes of its partition";
 	else
 		return 0;

@@ -199,7 +199,8 @@ def test_nodes_that_are_only_busy_or_reserved_are_not_out_of_service(cluster):
     # of the others slurmctld says that the node is not available, as long as the gate does not
     other = c.sbatch("true", user="games", account="b", partition="one", cpus_per_task=8, time=60, nice=9)
     known = (". For all that, it is up, and in use or kept for others.\n", "Booked to start at ",
-             "It waits (Priority, a job ahead waits for a node that it names).\n")
+             "It waits (Priority, a job ahead waits for a node that it names).\n",
+             "It waits (Priority, a job ahead waits for nodes of its partition).\n")
     for job in (named[1], other):
         c.wait_for(lambda: any(k in sccr(c, "explain", job).stdout for k in known), 60,
                    what=lambda: sccr(c, "explain", job).stdout)
