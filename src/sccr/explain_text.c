@@ -11,7 +11,7 @@
 
 static void print_rank(const struct explain *x, FILE *out)
 {
-	size_t from = x->n_ahead > SHOWN_AHEAD ? x->n_ahead - SHOWN_AHEAD : 0;
+	size_t from = x->n_ahead > SHOWN_AHEAD ? x->n_ahead - SHOWN_AHEAD : 0, tasks = 0;
 
 	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
 		x->queue->partial ? ", counting only the jobs that you may see" : "");
@@ -19,14 +19,19 @@ static void print_rank(const struct explain *x, FILE *out)
 		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
 		return;
 	}
+	for (size_t i = 0; i < x->n_ahead; i++)
+		tasks += queue_tasks(x->ahead[i]);
+	if (tasks > x->n_ahead)
+		fprintf(out, "; an array counts as one, with all their tasks %zu are ahead", tasks);
 	fputs(". Ahead of it:\n", out);
 	if (from)
 		fprintf(out, "    ... and %zu more\n", from);
 	for (size_t i = from; i < x->n_ahead; i++) {
 		const struct queue_job *j = x->ahead[i];
 
-		fprintf(out, "    %-12.20s %10.0f  %-10.20s %-12.20s %ld nodes, limit %s\n", j->id,
-			j->priority, j->user, j->account, j->n_nodes, j->limit);
+		fprintf(out, "    %-12.20s %10.0f  %-10.20s %-12.20s %ld node%s, limit %s\n", j->id,
+			j->priority, j->user, j->account, j->n_nodes, j->n_nodes == 1 ? "" : "s",
+			j->limit);
 	}
 }
 

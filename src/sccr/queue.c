@@ -203,6 +203,28 @@ static bool in_list(const char *list, long n)
 	return false;
 }
 
+size_t queue_tasks(const struct queue_job *j)
+{
+	const char *p = strchr(j->id, '[');
+	size_t tasks = 0;
+
+	while (p && *p && *p != ']' && *p != '%') {
+		char *end;
+		long from = strtol(++p, &end, 10), to = from, step = 1;
+
+		if (end == p)
+			break;
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		if (*end == ':')
+			step = strtol(end + 1, &end, 10);
+		if (to >= from && step > 0)
+			tasks += (size_t)((to - from) / step) + 1;
+		p = end;
+	}
+	return tasks ? tasks : 1;
+}
+
 bool queue_matches(const struct queue_job *j, const char *asked)
 {
 	size_t n = strcspn(asked, "_+");

@@ -46,6 +46,9 @@ void queue_free(struct queue *q);
 /* Is this row (part of) the job that was asked for: 12, 12_3, 12+1? */
 bool queue_matches(const struct queue_job *j, const char *asked);
 
+/* How many jobs the row stands for: the tasks of a pending array, else 1. */
+size_t queue_tasks(const struct queue_job *j);
+
 /* Does it wait to be started: PENDING, or a form of it, such as REQUEUE_HOLD? */
 bool queue_waits(const struct queue_job *j);
 
