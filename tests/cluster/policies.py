@@ -104,9 +104,12 @@ def at_least(c, job, seconds):
 
 
 def eligible_states(c):
-    """[seconds, accruing] by job id, as the state file has them."""
-    with open(f"{c.root}/state/ccr_eligible.json") as text:
-        state = json.load(text)
+    """[seconds, accruing] by job id, as the state file has them; it is first written after a cycle."""
+    try:
+        with open(f"{c.root}/state/ccr_eligible.json") as text:
+            state = json.load(text)
+    except FileNotFoundError:
+        return {}
     assert state["version"] == 1
     now = time.time()
     return {job: [seconds + (now - since if accruing else 0), accruing]
