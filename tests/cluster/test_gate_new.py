@@ -12,6 +12,7 @@ SOCKETS = "Sockets=4 CoresPerSocket=4 ThreadsPerCore=1"
 
 def need(c, *version):
     if c.version < version:
+        c.stop()
         pytest.skip(f"new in {version[0]}.{version[1]:02d}")
 
 
