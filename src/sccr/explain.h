@@ -70,6 +70,12 @@ struct explain {
 	 */
 	struct explain_reservation resv;
 	struct explain_states states; /* of the nodes that are said not to be available */
+	/*
+	 * Bookings that the policy makes in the job's partition, -1: not known; and whether jobs
+	 * ahead have them all.
+	 */
+	int depth;
+	bool beyond_depth;
 	enum explain_plan plan;
 	bool promised;	       /* the booking is the gate's */
 	bool held;	       /* PLAN_LIMIT: somebody has to let it go */

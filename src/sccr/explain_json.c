@@ -67,6 +67,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 	json_text(out, "partition", j->partition);
 	if (queue_waits(j))
 		json_text(out, "reason", x->reason);
+	if (queue_tasks(j) > 1)
+		fprintf(out, ", \"tasks\": %zu", queue_tasks(j));
 	fprintf(out, ", \"priority\": %.0f", j->priority);
 	if (x->rank) {
 		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
@@ -123,6 +125,9 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
 	json_time(out, "earliest_booking", x->earliest);
+	if (queue_waits(j) && x->depth >= 0)
+		fprintf(out, ", \"depth\": %d, \"beyond_depth\": %s", x->depth,
+			x->beyond_depth ? "true" : "false");
 	json_smaller(out, x->smaller);
 	fputs("}", out);
 }

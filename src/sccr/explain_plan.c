@@ -108,6 +108,53 @@ static void find_earliest(struct explain *x, const struct explain_nodes *nodes)
 	}
 }
 
+/*
+ * Does the job have one of its partition's bookings, or count for them all the same? Of a hetjob
+ * the first component does.
+ */
+static bool counts(const struct queue_job *j)
+{
+	const char *component = strchr(j->id, '+');
+	char word[32];
+
+	if (component && strcmp(component, "+0") != 0)
+		return false;
+
+	snprintf(word, sizeof(word), "%.*s", (int)sizeof(word) - 1, j->reason);
+	for (char *c = word; *c; c++) {
+		if (*c == '_')
+			*c = ' ';
+	}
+	return !strncmp(word, "Resources, booked for ", 22) ||
+	       !strncmp(word, "Resources, cannot be booked ", 28);
+}
+
+/* In several partitions? Then the booking may be another one's. */
+static bool in_several(const struct queue *q, const struct queue_job *j)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (&q->job[i] != j && !strcmp(q->job[i].number, j->number))
+			return true;
+	return false;
+}
+
+/* Do jobs ahead have all the bookings of the partition? In doubt not. */
+static void look_at_depth(struct explain *x)
+{
+	int n = 0;
+
+	x->depth = -1;
+	if (!x->config || x->policy != POLICY_THEIRS || !x->config->backfill.enabled)
+		return;
+	ccr_config_backfill_of(x->config, x->job->partition, &x->depth, NULL);
+	for (size_t i = 0; i < x->n_ahead; i++) {
+		const struct queue_job *j = x->ahead[i];
+
+		n += counts(j) && !in_several(x->queue, j);
+	}
+	x->beyond_depth = n >= x->depth;
+}
+
 void explain_nodes_asked(const struct explain *x, char *out, size_t size)
 {
 	static const char names[] = "UnavailableNodes:";
@@ -135,6 +182,7 @@ int explain_plan(struct explain *x, struct ccr_error *err)
 	if (!queue_waits(x->job))
 		return CCR_OK;
 	read_reason(x);
+	look_at_depth(x);
 	if ((x->plan == PLAN_BEHIND || x->plan == PLAN_NODES) && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);
 		if (x->booked > 0)

@@ -269,6 +269,16 @@ static void print_behind(const struct explain *x, FILE *out)
 			x->reason);
 	else if (more)
 		fprintf(out, "It waits (%s).\n", x->reason);
+	else if (x->beyond_depth && x->depth > 0)
+		fprintf(out,
+			"It waits (%s) and has no booking: jobs ahead have the %d that the policy "
+			"makes in partition %s.\n",
+			x->reason, x->depth, x->job->partition);
+	else if (x->beyond_depth)
+		fprintf(out,
+			"It waits (%s) and has no booking: the policy makes none in partition "
+			"%s.\n",
+			x->reason, x->job->partition);
 	else if (x->n_ahead || x->queue->partial)
 		fprintf(out,
 			"It waits (%s) and has no booking: the highest of a partition get one, "

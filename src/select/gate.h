@@ -42,14 +42,16 @@ void ccr_gate_begun(const job_record_t *job, bool ok);
  */
 struct ccr_notice {
 	uint32_t job;
-	bool booked;		       /* else it waits for a booking */
-	int64_t start;		       /* of its own booking, or of the one that it would delay */
-	uint32_t other;		       /* the job whose booking it would delay */
-	uint32_t node;		       /* that booking's node where it would be short */
-	char what;		       /* of 'c' CPUs, 'm' memory, 'g' GPUs */
-	enum ccr_verdict verdict;      /* why it waits, if not booked */
+	bool booked;		  /* else it waits for a booking */
+	bool beyond;		  /* it counts for the depth, but has no start within the window */
+	int64_t start;		  /* of its own booking, or of the one that it would delay */
+	uint32_t other;		  /* the job whose booking it would delay */
+	uint32_t node;		  /* that booking's node where it would be short */
+	char what;		  /* of 'c' CPUs, 'm' memory, 'g' GPUs */
+	enum ccr_verdict verdict; /* why it waits, if not booked */
 	const struct ccr_share *share; /* of its own booking */
 	uint32_t shares;
+	int64_t window;	     /* s; of the policy */
 	const char *smaller; /* with what it could start now; "" where nothing is known */
 };
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);

@@ -104,6 +104,17 @@ static const char *smaller(const struct ccr__refused *r, int64_t until)
 	return k->words;
 }
 
+/* It counts for the depth and has no booking. */
+static bool is_beyond(uint32_t job)
+{
+	const struct ccr_booking *b;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++)
+		if (b->job == job)
+			return !b->n;
+	return false;
+}
+
 static const struct ccr__refused *refused(uint32_t job)
 {
 	for (uint32_t i = 0; i < G.listed; i++)
@@ -126,16 +137,17 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 	for (uint32_t i = 0; i < G.kinds; i++)
 		G.kind[i].known = false;
 	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++) {
-		const struct ccr__refused *r = b->n ? refused(b->job) : NULL;
+		const struct ccr__refused *r = refused(b->job);
 		struct ccr_notice n = {.job = b->job,
-				       .booked = true,
+				       .booked = b->n > 0,
+				       .beyond = !b->n,
 				       .start = b->start,
 				       .share = b->share,
 				       .shares = b->n,
+				       .window = G.opt.window,
 				       .smaller = r ? smaller(r, until) : ""};
 
-		if (b->n)
-			each(&n, data);
+		each(&n, data);
 	}
 	for (uint32_t i = 0; i < G.listed; i++) {
 		const struct ccr__refused *r = &G.list[i];
@@ -146,7 +158,8 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 				       .what = r->why.what,
 				       .verdict = r->verdict};
 
-		if (ccr_plan_booking(G.plan, r->job))
+		if (ccr_plan_booking(G.plan, r->job) ||
+		    (r->verdict == CCR_WAIT_FREE && is_beyond(r->job)))
 			continue;
 		n.smaller = smaller(r, until);
 		each(&n, data);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/duration.h"
 #include "select/gate.h"
 
 /* How slurmctld begins what it tells a job of whose partition it sees no node in a cycle. */
@@ -71,20 +72,25 @@ static char *node_list(const struct ccr_notice *n)
 }
 
 /* How what is told here begins or goes on: slurmctld has no such texts. */
-static const char *const tells[] = {"Resources, booked for ",
-				    "Priority, would delay ",
-				    "Priority, a job ahead is blocked ",
-				    "Priority, long jobs have ",
-				    "Priority, a job ahead waits ",
-				    "Resources; could start now ",
-				    "Priority; could start now "};
+static const char *const tells[] = {
+    "Resources, booked for ",	   "Resources, cannot be booked ",
+    "Priority, would delay ",	   "Priority, a job ahead is blocked ",
+    "Priority, long jobs have ",   "Priority, a job ahead waits ",
+    "Resources; could start now ", "Priority; could start now "};
+
+static bool is_ours(const char *desc)
+{
+	for (size_t i = 0; desc && i < sizeof(tells) / sizeof(*tells); i++)
+		if (!strncmp(desc, tells[i], strlen(tells[i])))
+			return true;
+	return false;
+}
 
 /* Takes back what was told of a job before, if it still stands. */
 static void untell(job_record_t *job)
 {
-	for (size_t i = 0; job->state_desc && i < sizeof(tells) / sizeof(*tells); i++)
-		if (!strncmp(job->state_desc, tells[i], strlen(tells[i])))
-			xfree(job->state_desc);
+	if (is_ours(job->state_desc))
+		xfree(job->state_desc);
 }
 
 /* Goes on with what would let the job start at once. */
@@ -120,6 +126,21 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 		job->state_reason = WAIT_RESOURCES;
 	xfree(job->state_desc);
 	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
+	tell_smaller(job, n);
+}
+
+/* It is due a booking, and none of its starts is near enough to be one. */
+static void tell_beyond(job_record_t *job, const struct ccr_notice *n)
+{
+	char window[32];
+
+	/* slurmctld knows better: nodes are down, or set aside */
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL ||
+	    (job->state_desc && !is_ours(job->state_desc)))
+		return;
+	xfree(job->state_desc);
+	xstrfmtcat(job->state_desc, "Resources, cannot be booked within the window of %s",
+		   ccr_duration_print(n->window, window, sizeof(window)));
 	tell_smaller(job, n);
 }
 
@@ -175,6 +196,8 @@ static void tell(const struct ccr_notice *n, void *data)
 		return;
 	if (n->booked)
 		tell_booked(job, n, data);
+	else if (n->beyond)
+		tell_beyond(job, n);
 	else
 		tell_waiting(job, n);
 }

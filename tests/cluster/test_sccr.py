@@ -126,6 +126,29 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     c.wait_state(long_one)
 
 
+def test_beyond_the_depth_and_beyond_the_window(cluster):
+    c = cluster
+    full = [c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodes=1, time=t)
+            for t in (60, "8-0")]
+    for j in full:
+        c.wait_state(j)
+    # none of its starts is within a week; it counts as the one of depth 1
+    far = c.sbatch("true", user="games", account="b", gres="gpu:4", nodes=2, time=60, nice=-1000)
+    low = c.sbatch("true", user="lp", account="rest", gres="gpu:4", nodes=1, time=60)
+    says(c, far, "It waits (Resources, cannot be booked within the window of 7-00:00:00).")
+    said = says(c, low, "and has no booking: jobs ahead have the 1 that the policy makes in "
+                        "partition p.")
+    assert "booked" not in said
+    x = explain(c, low)[0]
+    assert x["depth"] == 1 and x["beyond_depth"] is True and x["plan"] == "behind"
+    assert explain(c, far)[0]["beyond_depth"] is False
+    # with an end in sight it is booked, and the text is gone
+    c.update(JobId=full[1], TimeLimit=90)
+    says(c, far, "Booked to start at")
+    array = c.sbatch("true", user="lp", account="rest", array="1-5", partition="off")
+    assert [j["tasks"] for j in explain(c, array)] == [5]
+
+
 def test_a_booking_behind_another_says_so_and_counts_in_every_partition_of_its_nodes(cluster):
     c = cluster
     near = c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist="n1", time=30)

@@ -236,6 +236,59 @@ Test(explain_plan, what_is_hidden_is_not_denied, .init = set_up)
 	SAYS_NOT(j, "delays no booking");
 }
 
+/* Sets a job ahead of the one that is explained. */
+static struct queue_job *ahead(const char *reason, const char *nodes, long start)
+{
+	static const struct queue_job *list[JOBS];
+	struct queue_job *j = pending(reason, nodes, start);
+
+	list[W.x.n_ahead++] = j;
+	W.x.ahead = list;
+	return j;
+}
+
+Test(explain_plan, the_depth_of_bookings, .init = set_up)
+{
+	struct ccr_config config = {.backfill = {.enabled = true, .depth = 2}};
+	struct queue_job *j = pending("Priority", "", 0), *first;
+
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		config.column[i].text = "0";
+	first = ahead("Resources,_booked_for_2001-09-09T02:46:40_on_n1", "n1", 3600);
+	ahead("Priority", "", 0);
+	ahead("Resources, cannot be booked within the window of 7-00:00:00", "", 0);
+	SAYS_NOT(j, "jobs ahead have");
+	W.x.config = &config;
+	SAYS(j, "It waits (Priority) and has no booking: jobs ahead have the 2 that the policy "
+		"makes in partition p.\n");
+	first->id = "4+1"; /* the components of a hetjob have one together */
+	SAYS_NOT(j, "jobs ahead have");
+	first->id = "4+0";
+	SAYS(j, "jobs ahead have the 2 ");
+	W.x.policy = POLICY_OTHER;
+	W.x.policy_name = "other.json";
+	SAYS_NOT(j, "jobs ahead have");
+	W.x.policy = POLICY_THEIRS;
+	config.backfill.depth = 3;
+	SAYS_NOT(j, "jobs ahead have");
+	config.backfill.depth = 0;
+	SAYS(j, "has no booking: the policy makes none in partition p.\n");
+	config.backfill.enabled = false;
+	SAYS_NOT(j, "makes none");
+	config.backfill.enabled = true;
+	config.backfill.depth = 2;
+	pending("Priority", "", 0)->number = first->number; /* in another partition as well */
+	SAYS_NOT(j, "jobs ahead have");
+}
+
+Test(explain_plan, a_start_beyond_the_window, .init = set_up)
+{
+	struct queue_job *j =
+	    pending("Resources, cannot be booked within the window of 7-00:00:00", "", 0);
+
+	SAYS(j, "It waits (Resources, cannot be booked within the window of 7-00:00:00).\n");
+}
+
 Test(explain_plan, a_job_that_names_a_busy_node_has_a_booking_that_is_not_shown, .init = set_up)
 {
 	struct queue_job *j = pending("Priority", "", 0);
