@@ -434,6 +434,16 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	return result(e, out);
 }
 
+bool ccr_plan_deep(const struct ccr_plan *plan, uint16_t partition, const struct ccr_rank *rank)
+{
+	const struct ccr_plan_job job = {.id = rank->job, .partition = partition, .rank = *rank};
+	uint32_t depth = plan->opt.depth;
+
+	if (partition < plan->parts && plan->part[partition].depth != UINT32_MAX)
+		depth = plan->part[partition].depth;
+	return ccr__ahead(plan, &job) >= depth;
+}
+
 void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job)
 {
 	struct ccr__partition *p = ccr__partition(plan, job->partition);

@@ -179,6 +179,9 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
  */
 void ccr_plan_blocked(struct ccr_plan *plan, const struct ccr_plan_job *job);
 
+/* As many as the depth rank above in the partition: a job of this rank gets no booking there. */
+bool ccr_plan_deep(const struct ccr_plan *plan, uint16_t partition, const struct ccr_rank *rank);
+
 /* Seconds by which the job's booking is late, at most CCR_LATE_MAX; 0 when it is not, or has none.
  */
 int64_t ccr_plan_late(const struct ccr_plan *plan, uint32_t job);

@@ -303,8 +303,7 @@ static bool after_deadline(const job_record_t *job, const struct ccr_booking *b,
 	       ccr_end(b->start, least) > (int64_t)job->deadline;
 }
 
-/* Gives the job its booking, or a better one. G.candidates are its nodes. */
-static void book_it(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
 {
 	const struct ccr_booking *b;
 	enum ccr_book book;
@@ -314,18 +313,18 @@ static void book_it(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
 
 	if (job->het_job_id || job->resv_name || job->resv_ptr || !job->priority ||
 	    ccr__stuck(job->job_id) > 1)
-		return;
+		return CCR_BOOK_NEVER;
 	ccr__keep_own_nodes(job);
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
-		return;
+		return CCR_BOOK_NEVER;
 	}
 	pj = plan_job(job, partition, ask);
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
 	if (ccr__stuck(job->job_id))
 		ask->need.whole = true;
 	if (ask->mixed && !ccr__mixed(job, ask->limit, &ask->need))
-		return;
+		return CCR_BOOK_NEVER;
 	pj.demand = &ask->need;
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;
@@ -348,6 +347,7 @@ static void book_it(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
 			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
 			 : book == CCR_BOOK_WINDOW ? "beyond the window, or its deadline"
 						   : "it never fits");
+	return book;
 }
 
 /* After its RUN_NOW failed, slurmctld asks where the job could ever run: the time to book it. */
@@ -363,7 +363,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
 		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
-		book_it(t->job, partition, &ask);
+		(void)ccr__book(t->job, partition, &ask);
 	}
 	return rc;
 }
@@ -417,7 +417,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	/* The main cycle does not come to it: nobody else would book it. */
 	if (rc != SLURM_SUCCESS && ccr__behind_het(job)) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-		book_it(job, partition, &ask);
+		(void)ccr__book(job, partition, &ask);
 	}
 	return rc;
 }
@@ -433,7 +433,7 @@ static void look_back(void)
 	if (!G.booked_last)
 		return;
 	job = find_job_record(G.booked_last);
-	if (!job || !ccr__waits_for_resources(job)) {
+	if (!job || !(ccr__waits_for_resources(job) || ccr_reason_of_one_part(job))) {
 		ccr_plan_drop(G.plan, G.booked_last);
 		ccr__answers_forget();
 	}

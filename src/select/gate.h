@@ -57,6 +57,12 @@ struct ccr_notice {
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data);
 
 /*
+ * A job of several partitions has one reason, that of the partition it was tried in last. Whether
+ * that is a rule of that partition, which says nothing of the others.
+ */
+bool ccr_reason_of_one_part(const job_record_t *job);
+
+/*
  * Whether a job that names its nodes was blocked in this cycle, or a hetjob waits: slurmctld then
  * tells those behind it that their nodes are not available.
  */

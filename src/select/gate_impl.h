@@ -202,6 +202,15 @@ void ccr__keep_own_nodes(const job_record_t *job);
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /*
+ * Gives the job its booking, or a better one. G.candidates are its nodes. NEVER also where there is
+ * a rule against one.
+ */
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask);
+
+/* At a cycle's end: books those whom slurmctld turned away unasked. Job W, node R, part R. */
+void ccr__book_unasked(void);
+
+/*
  * How often a job's booking was due and it did not start; 0 for most. It is made anew once for
  * whole nodes, then no more for half an hour, and so on.
  */

@@ -228,6 +228,20 @@ bool ccr__waits_for_resources(const job_record_t *job)
 	}
 }
 
+bool ccr_reason_of_one_part(const job_record_t *job)
+{
+	return job->part_ptr_list && list_count(job->part_ptr_list) > 1 &&
+	       (job->state_reason == WAIT_PART_NODE_LIMIT ||
+		job->state_reason == WAIT_PART_TIME_LIMIT || job->state_reason == WAIT_PART_DOWN ||
+		job->state_reason == WAIT_PART_INACTIVE);
+}
+
+/* Jobs can still start in the partition that they are booked in. */
+static bool is_up(uint16_t partition)
+{
+	return partition < G.parts && (G.part[partition]->state_up & PARTITION_SCHED);
+}
+
 uint32_t ccr__stuck(uint32_t job)
 {
 	for (uint32_t i = 0; i < sizeof(G.stuck) / sizeof(G.stuck[0]); i++) {
@@ -270,7 +284,8 @@ static void review(void)
 	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i));) {
 		const job_record_t *job = find_job_record(b->job);
 		bool stays = job && IS_JOB_PENDING(job) && job->priority && job->details &&
-			     ccr__waits_for_resources(job);
+			     (ccr__waits_for_resources(job) ||
+			      (ccr_reason_of_one_part(job) && is_up(b->partition)));
 
 		if (stays && b->due && now - b->due > DUE_MOST) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "

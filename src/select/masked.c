@@ -52,13 +52,15 @@ void ccr__note_masked(const struct ccr_slurm_test *t)
 {
 	bitstr_t *req = t->job->details->req_node_bitmap;
 
-	if (!req || !G.has_base)
+	if (!req)
+		return;
+	G.named = true;
+	if (!G.has_base)
 		return;
 	for (int64_t i = bit_ffs(req); i >= 0 && i < bit_size(req) && i < G.cluster.n; i++)
 		if (bit_test(req, i))
 			ccr_bit_set(G.masked, (uint32_t)i);
 	G.has_masked = true;
-	G.named = true;
 }
 
 bool ccr_gate_named(void)

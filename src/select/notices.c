@@ -134,6 +134,11 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 		pthread_mutex_unlock(&G.lock);
 		return;
 	}
+	ccr__book_unasked();
+	if (G.aside) {
+		pthread_mutex_unlock(&G.lock);
+		return;
+	}
 	for (uint32_t i = 0; i < G.kinds; i++)
 		G.kind[i].known = false;
 	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++) {

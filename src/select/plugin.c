@@ -80,8 +80,7 @@ int select_p_job_test(CCR_SLURM_TEST_PARAMS)
 	if (!gated || !ccr_slurm_fits_job(&fits, job))
 		return ccr_inner_test(&t);
 	rc = ccr_gate_test(&t);
-	if (ccr_caller() != CCR_OTHER)
-		ccr_report_wake();
+	ccr_report_wake(ccr_caller() != CCR_OTHER);
 	return rc;
 }
 

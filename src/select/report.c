@@ -10,7 +10,9 @@
 
 /* How slurmctld begins what it tells a job of whose partition it sees no node in a cycle. */
 #define HIDDEN "Nodes required for job are DOWN"
-#define LOOK   2 /* s between looks at whether what was told still stands */
+/* What it is told instead. */
+#define AHEAD "Priority, a job ahead waits "
+#define LOOK  2 /* s between looks at whether what was told still stands */
 
 static struct {
 	pthread_mutex_t lock;
@@ -75,7 +77,7 @@ static char *node_list(const struct ccr_notice *n)
 static const char *const tells[] = {
     "Resources, booked for ",	   "Resources, cannot be booked ",
     "Priority, would delay ",	   "Priority, a job ahead is blocked ",
-    "Priority, long jobs have ",   "Priority, a job ahead waits ",
+    "Priority, long jobs have ",   AHEAD,
     "Resources; could start now ", "Priority; could start now "};
 
 static bool is_ours(const char *desc)
@@ -144,6 +146,14 @@ static void tell_beyond(job_record_t *job, const struct ccr_notice *n)
 	tell_smaller(job, n);
 }
 
+/* Users may not see each other's jobs, and this one is somebody else's. */
+static bool is_private(const job_record_t *job, uint32_t other)
+{
+	const job_record_t *o = find_job_record(other);
+
+	return (slurm_conf.private_data & PRIVATE_DATA_JOBS) && (!o || o->user_id != job->user_id);
+}
+
 static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 {
 	char at[32];
@@ -168,7 +178,7 @@ static void tell_waiting(job_record_t *job, const struct ccr_notice *n)
 		    xstrdup("Priority, a job ahead is blocked and the partition is strict");
 	else if (n->verdict == CCR_WAIT_LONG)
 		job->state_desc = xstrdup("Priority, long jobs have their share of the GPUs");
-	else if (n->other && n->node < (uint32_t)node_record_count &&
+	else if (n->other && !is_private(job, n->other) && n->node < (uint32_t)node_record_count &&
 		 node_record_table_ptr[n->node])
 		xstrfmtcat(job->state_desc, "Priority, would delay job %u booked for %s: %s on %s",
 			   n->other, at,
@@ -187,6 +197,9 @@ static void tell(const struct ccr_notice *n, void *data)
 
 	if (!job || !IS_JOB_PENDING(job) || !job->priority)
 		return;
+	/* of the partition tried last: the plan knows another one */
+	if (ccr_reason_of_one_part(job))
+		job->state_reason = WAIT_RESOURCES;
 	/* Only where slurmctld itself found nothing else to say: a limit, a hold, a dependency. */
 	if (job->state_reason != WAIT_RESOURCES && job->state_reason != WAIT_PRIORITY &&
 	    job->state_reason != WAIT_NO_REASON && job->state_reason != WAIT_NODE_NOT_AVAIL)
@@ -224,10 +237,10 @@ static int tell_hidden(void *x, void *arg)
 	if (!IS_JOB_PENDING(job) || !job->priority)
 		return 0;
 	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !reserved(job) && all_usable(req))
-		desc = "Priority, a job ahead waits for a node that it names";
+		desc = AHEAD "for a node that it names";
 	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && !reserved(job) && job->part_ptr &&
 		 job->part_ptr->node_bitmap && all_usable(job->part_ptr->node_bitmap))
-		desc = "Priority, a job ahead waits for nodes of its partition";
+		desc = AHEAD "for nodes of its partition";
 	else
 		return 0;
 	job->state_reason = WAIT_PRIORITY;
@@ -289,6 +302,25 @@ static bool wiped(const struct told *told)
 	return found;
 }
 
+/*
+ * A main cycle has gone by beside an advance reservation: it may have turned jobs away without
+ * asking the plugin about anybody.
+ */
+static bool gone_by(void)
+{
+	static uint32_t last; /* this thread's */
+	slurmctld_lock_t locks = {.job = READ_LOCK};
+	bool reserved_nodes;
+
+	if (slurmctld_diag_stats.schedule_cycle_counter == last)
+		return false;
+	last = slurmctld_diag_stats.schedule_cycle_counter;
+	lock_slurmctld(locks);
+	reserved_nodes = resv_list && list_count(resv_list);
+	unlock_slurmctld(locks);
+	return reserved_nodes;
+}
+
 /* Waits for work, or a moment; false: to stop. The lock is held. */
 static bool await(const struct told *told)
 {
@@ -297,10 +329,9 @@ static bool await(const struct told *told)
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += LOOK;
-	if (!R.work && !R.stop && pthread_cond_timedwait(&R.wake, &R.lock, &until) == ETIMEDOUT &&
-	    told->n) {
+	if (!R.work && !R.stop && pthread_cond_timedwait(&R.wake, &R.lock, &until) == ETIMEDOUT) {
 		pthread_mutex_unlock(&R.lock);
-		again = wiped(told);
+		again = gone_by() || (told->n && wiped(told));
 		pthread_mutex_lock(&R.lock);
 		R.work = R.work || again;
 	}
@@ -327,13 +358,15 @@ static void *reporter(void *arg)
 	return NULL;
 }
 
-void ccr_report_wake(void)
+void ccr_report_wake(bool tell)
 {
 	pthread_mutex_lock(&R.lock);
 	if (!R.runs && !R.stop)
 		R.runs = !ccr_slurm_thread_start(&R.thread, "ccr_report", reporter, NULL);
-	R.work = true;
-	pthread_cond_signal(&R.wake);
+	if (tell) {
+		R.work = true;
+		pthread_cond_signal(&R.wake);
+	}
 	pthread_mutex_unlock(&R.lock);
 }
 

@@ -9,8 +9,10 @@
 #ifndef CCR_SELECT_REPORT_H
 #define CCR_SELECT_REPORT_H
 
-/* Something is to be told; starts the thread the first time. */
-void ccr_report_wake(void);
+#include <stdbool.h>
+
+/* Starts the thread, once; tell: something is to be told. */
+void ccr_report_wake(bool tell);
 
 /* Ends the thread. May be called with slurmctld's locks held. */
 void ccr_report_end(void);

@@ -136,6 +136,30 @@ Test(planner, beyond_the_window_nothing_is_held)
 	ccr_plan_free(p);
 }
 
+Test(planner, the_depth_counts_those_above)
+{
+	struct ccr_node n = node(4, 0);
+	struct ccr_plan *p = plan_of(&n, 1, 2);
+	struct ccr_demand d = wants(1, 4, 0), far = wants(1, 3, 0);
+	struct ccr_plan_job first = job(1, &d, 10), second = job(2, &far, 10),
+			    last = job(3, &d, 10);
+	struct ccr_error err = {0};
+
+	runs(p, 0, 4, 0, 100);
+	cr_assert_eq(ccr_plan_partition(p, 1, 1, false, &err), 0);
+	cr_expect(!ccr_plan_deep(p, 0, &first.rank));
+	cr_assert_eq(ccr_plan_book(p, &second, NULL, &err), CCR_BOOKED);
+	cr_expect(!ccr_plan_deep(p, 0, &last.rank));
+	cr_assert_eq(ccr_plan_book(p, &first, NULL, &err), CCR_BOOKED);
+	cr_expect(ccr_plan_deep(p, 0, &last.rank));
+	cr_expect(!ccr_plan_deep(p, 0, &second.rank), "itself does not count");
+	cr_expect(!ccr_plan_deep(p, 1, &last.rank), "another partition");
+	cr_assert_eq(ccr_plan_partition(p, 1, 0, false, &err), 0);
+	cr_expect(ccr_plan_deep(p, 1, &first.rank));
+	cr_expect(!ccr_plan_deep(p, 1000, &last.rank), "one that is not known has the default");
+	ccr_plan_free(p);
+}
+
 Test(planner, long_jobs_have_their_share)
 {
 	struct ccr_node n[1] = {node(8, 8)};

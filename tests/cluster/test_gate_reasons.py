@@ -1,0 +1,110 @@
+"""What users are told where slurmctld has one word for several things: partitions, private queues,
+jobs that the plugin is never asked about."""
+import time
+
+import pytest
+
+from gate import (Nodes, booked_nodes, gate_cluster, start_at, start_time, told, wait_booked,
+                  wait_reason)
+
+PARTS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE", "lim": "Nodes=ALL MaxTime=10",
+         "off": "Nodes=ALL State=DOWN", "some": "Nodes=n1 MaxTime=INFINITE",
+         "one": "Nodes=ALL MaxTime=INFINITE"}
+POLICY = {"version": 1, "preset": "ccr", "default_group": "all", "groups": {"all": {"target": 100}},
+          "backfill": {"partitions": {"one": {"depth": 1}}}}
+
+
+@pytest.fixture(scope="module")
+def session():
+    with gate_cluster(nodes=[Nodes(count=2, cpus=8, gpus="a100:4")], partitions=PARTS,
+                      conf={"PrivateData": "jobs"}, policy=POLICY) as c:
+        yield c
+
+
+@pytest.fixture
+def cluster(session):
+    yield session
+    session.clear()
+
+
+def fill(c, minutes=60, node="n1", gpus=4):
+    job = c.sbatch("sleep 9999", gres=f"gpu:{gpus}", time=minutes, nodelist=node)
+    c.wait_state(job)
+    return job
+
+
+def test_a_partition_that_refuses_a_job_takes_no_booking_in_another(cluster):
+    """Its reason is PartitionTimeLimit, or PartitionDown, whenever that partition was tried last."""
+    c = cluster
+    fill(c)
+    fill(c, node="n2")
+    jobs = [c.sbatch("true", gres="gpu:4", nodes=1, time=90, partition=p)
+            for p in ("p,lim", "p,off", "lim,p")]
+    for job in jobs:
+        wait_booked(c, job)
+    promised = {job: start_at(c, job) for job in jobs}
+    seen = {job: set() for job in jobs}
+    for _ in range(16):
+        time.sleep(0.5)
+        for job in jobs:
+            seen[job].add(c.job(job)["Reason"].split(",")[0])
+    assert {job: start_at(c, job) for job in jobs} == promised
+    for job in jobs:  # for a moment it is slurmctld's word, before the report mends it
+        assert "Resources" in seen[job]
+    # a partition that goes takes its bookings along
+    c.run("scontrol", "update", "PartitionName=p", "State=DOWN")
+    try:
+        c.wait_for(lambda: all(c.job(j)["StartTime"] == "Unknown" for j in jobs), 30,
+                   what=lambda: str([c.job(j)["StartTime"] for j in jobs]))
+    finally:
+        c.run("scontrol", "update", "PartitionName=p", "State=UP")
+
+
+def test_with_private_jobs_a_reason_names_only_your_own(cluster):
+    c = cluster
+    fill(c, minutes=30, gpus=3)
+    fill(c, node="n2")
+    top = c.sbatch("true", gres="gpu:4", nodes=1, time=60, partition="one", user="games")
+    wait_booked(c, top)
+    mine = c.sbatch("sleep 9999", gres="gpu:1", time=120, partition="one", user="games")
+    other = c.sbatch("sleep 9999", gres="gpu:1", time=120, partition="one", user="lp")
+    wait_reason(c, mine, f"would_delay_job_{top}_booked_for")
+    reason = wait_reason(c, other, "would_delay")["Reason"]
+    assert reason.startswith("Priority,_would_delay_a_booking_of_a_job_ahead"), reason
+
+
+def test_a_named_node_that_is_reserved_for_later(cluster):
+    """slurmctld refuses such a job before the plugin is asked."""
+    c = cluster
+    c.run("scontrol", "create", "reservation", "ReservationName=r", "Users=root", "Nodes=n1",
+          "StartTime=now+10minutes", "Duration=30")
+    try:
+        job = c.sbatch("sleep 1", gres="gpu:2", time=20, nodelist="n1")
+        assert 39 * 60 <= start_time(c, job) <= 42 * 60
+        assert booked_nodes(c, job) == "n1"
+        # and one behind it that needs all nodes, of which slurmctld hides the first
+        behind = c.sbatch("sleep 1", gres="gpu:3", time=30, nodes=2)
+        told(c, behind, "SchedNodeList")
+        assert start_at(c, behind) >= start_at(c, job) + 1200 - 1
+        # nobody starts on n2 who would be in its way
+        late = c.sbatch("sleep 9999", gres="gpu:2", time=300)
+        told(c, late, "SchedNodeList")
+        assert start_at(c, late) > start_at(c, behind)
+    finally:
+        c.run("scontrol", "delete", "ReservationName=r")
+    c.run("scancel", str(late))
+    c.wait_state(job, "COMPLETED")
+    c.wait_state(behind, "COMPLETED")
+
+
+def test_behind_a_job_that_names_all_nodes_of_a_partition(cluster):
+    """The main cycle comes to nobody else there; they are booked with the rest all the same."""
+    c = cluster
+    fill(c)
+    top = c.sbatch("true", gres="gpu:4", time=30, nodelist="n1", partition="some")
+    wait_booked(c, top)
+    named = c.sbatch("true", gres="gpu:4", time=30, nodelist="n1", partition="some")
+    plain = c.sbatch("true", gres="gpu:4", time=30, partition="some")
+    for job, before in ((named, top), (plain, named)):
+        assert wait_booked(c, job)["SchedNodeList"] == "n1"
+        assert start_at(c, job) >= start_at(c, before) + 1800 - 1
