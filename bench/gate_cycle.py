@@ -10,6 +10,7 @@ allocates without a slurmd. Cycles and depth are sdiag's, processor time that of
 import argparse
 import os
 import re
+import subprocess
 import sys
 import time
 
@@ -60,6 +61,8 @@ def measure(name, gate, sched, args):
                         "groups": {"all": {"target": 100}},
                         "backfill": {"depth": args.depth, "window": "30d"}})
     submit = os.path.join(c.build, "bench", "bench_submit")
+    subprocess.run(["ninja", "-C", c.build, "bench/bench_submit"], check=True,
+                   stdout=subprocess.DEVNULL)
     try:
         c.start()
         c.run(submit, str(args.nodes), "0")
