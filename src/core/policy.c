@@ -32,6 +32,10 @@ struct ccr_policy {
 	enum ccr_var used[CCR_VAR_COUNT]; /* those that a parser reads through bound[] */
 	int n_used;
 	double bound[CCR_VAR_COUNT];
+	enum ccr_var watched[CCR_WATCHED];
+	int place[CCR_VAR_COUNT]; /* 1 + where it stands in watched[]; 0: nowhere */
+	int n_watched;
+	unsigned moved; /* columns that read one of them */
 };
 
 static const char *const column_name[CCR_COLUMNS] = {
@@ -407,6 +411,62 @@ bool ccr_policy_uses(const struct ccr_policy *policy, enum ccr_var var)
 const char *ccr_policy_expr(const struct ccr_policy *policy, enum ccr_column column)
 {
 	return policy->column[column].text;
+}
+
+/* Does the column read a watched variable? What a parser reads is asked of the parser. */
+static bool reads_watched(const struct ccr_policy *policy, const struct column *col)
+{
+	const muChar_t *name;
+	muFloat_t *value;
+	int v;
+
+	if (col->how != EXPRESSION)
+		return col->how == VARIABLE && policy->place[col->var];
+	for (int i = mupGetExprVarNum(col->parser) - 1; i >= 0; i--) {
+		name = NULL;
+		mupGetExprVar(col->parser, (unsigned)i, &name, &value);
+		v = name ? ccr_var_find(name) : -1;
+		if (v >= 0 && policy->place[v])
+			return true;
+	}
+	return false;
+}
+
+void ccr_policy_watch(struct ccr_policy *policy, const enum ccr_var *vars, int n)
+{
+	memset(policy->place, 0, sizeof(policy->place));
+	policy->n_watched = n < CCR_WATCHED ? n : CCR_WATCHED;
+	policy->moved = 0;
+	for (int i = 0; i < policy->n_watched; i++) {
+		policy->watched[i] = vars[i];
+		policy->place[vars[i]] = i + 1;
+	}
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		if (reads_watched(policy, &policy->column[i]))
+			policy->moved |= 1u << i;
+	}
+}
+
+unsigned ccr_policy_eval_again(struct ccr_policy *policy, const double *values, double *factor)
+{
+	for (int i = 0; i < policy->n_watched; i++)
+		policy->bound[policy->watched[i]] = values[i];
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		const struct column *col = &policy->column[i];
+		double f;
+
+		if (!(policy->moved & 1u << i))
+			continue;
+		if (col->how == VARIABLE) {
+			f = values[policy->place[col->var] - 1];
+		} else {
+			f = mupEval(col->parser);
+			if (mupError(col->parser))
+				f = NAN;
+		}
+		factor[i] = isfinite(f) ? f : 0;
+	}
+	return policy->moved;
 }
 
 void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *factor,

@@ -74,4 +74,18 @@ const char *ccr_policy_expr(const struct ccr_policy *policy, enum ccr_column col
 void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *factor,
 		     unsigned *faults);
 
+/*
+ * Names the variables (at most CCR_WATCHED) that ccr_policy_eval_again() may give other values: a
+ * job queued in several partitions differs from one to the other in a few of them.
+ */
+#define CCR_WATCHED 8
+void ccr_policy_watch(struct ccr_policy *policy, const enum ccr_var *vars, int n);
+
+/*
+ * Right after ccr_policy_eval() of the same job: overwrites the factors of the columns that read a
+ * watched variable, these having values[n] now, and returns these columns, a bit each. What has no
+ * finite value counts 0. O(length of these expressions).
+ */
+unsigned ccr_policy_eval_again(struct ccr_policy *policy, const double *values, double *factor);
+
 #endif

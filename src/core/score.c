@@ -2,6 +2,7 @@
 #include "core/score.h"
 
 #include <math.h>
+#include <string.h>
 
 /* SITE travels as an unsigned 32-bit number around this offset (slurm.h's NICE_OFFSET). */
 #define SITE_MIN     (-2147483647.0)
@@ -58,24 +59,33 @@ static double fit(double *points, const struct ccr_score_extra *extra)
 	return sum(points, points[CCR_COL_PARTITION], points[CCR_COL_QOS], extra);
 }
 
+static double points_of(const struct ccr_score_rule *rule, int column, double factor)
+{
+	double p = column == CCR_COL_SITE ? factor : rule->weight[column] * factor;
+
+	/* more than the range would only drown the others in rounding */
+	p = clamp(p, -POINTS_MAX, POINTS_MAX);
+	/* SITE is an integer on the wire */
+	return rule->whole || column == CCR_COL_SITE ? ccr_score_round(p) : p;
+}
+
+static bool is_outside(const struct ccr_score_rule *rule, double total)
+{
+	return total > PRIORITY_MAX || (rule->whole && total < 1);
+}
+
 void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMNS],
 	       const struct ccr_score_extra *extra, struct ccr_score *out)
 {
 	double total;
 
-	for (int i = 0; i < CCR_COLUMNS; i++) {
-		double p = i == CCR_COL_SITE ? factor[i] : rule->weight[i] * factor[i];
-
-		/* more than the range would only drown the others in rounding */
-		p = clamp(p, -POINTS_MAX, POINTS_MAX);
-		/* SITE is an integer on the wire */
-		out->points[i] = rule->whole || i == CCR_COL_SITE ? ccr_score_round(p) : p;
-	}
+	for (int i = 0; i < CCR_COLUMNS; i++)
+		out->points[i] = points_of(rule, i, factor[i]);
 	out->points[CCR_COL_SITE] =
 	    clamp(out->points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
 		  SITE_MAX);
 	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
-	out->cut = total > PRIORITY_MAX || (rule->whole && total < 1);
+	out->cut = is_outside(rule, total);
 	/* in fractions (priority/multifactor's own) the columns stay what they are, as there */
 	if (out->cut && rule->whole) {
 		double more = total < 1 ? 1 - total : -ceil(total - PRIORITY_MAX);
@@ -85,6 +95,26 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 		total = fit(out->points, extra);
 	}
 	out->priority = cut(total);
+}
+
+bool ccr_score_again(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
+		     const struct ccr_score *score, const struct ccr_score_extra *extra,
+		     uint32_t *priority)
+{
+	double points[CCR_COLUMNS], total;
+
+	if (score->cut || columns & 1u << CCR_COL_SITE)
+		return false;
+	memcpy(points, score->points, sizeof(points));
+	for (int i = 0; columns >> i; i++) {
+		if (columns & 1u << i)
+			points[i] = points_of(rule, i, factor[i]);
+	}
+	total = sum(points, points[CCR_COL_PARTITION], points[CCR_COL_QOS], extra);
+	if (is_outside(rule, total))
+		return false;
+	*priority = cut(total);
+	return true;
 }
 
 uint32_t ccr_score_elsewhere(const struct ccr_score *score, const struct ccr_score_extra *extra,

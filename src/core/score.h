@@ -47,6 +47,15 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	       const struct ccr_score_extra *extra, struct ccr_score *out);
 
 /*
+ * The same job with other factors in some columns (a bit each, never SITE): its priority, as
+ * ccr_score() would have it, into *priority. False where that has to be asked, as a sum is outside
+ * the range.
+ */
+bool ccr_score_again(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
+		     const struct ccr_score *score, const struct ccr_score_extra *extra,
+		     uint32_t *priority);
+
+/*
  * The priority that the points give with another partition's, QOS's and TRES points: the job's
  * value in another partition of its list, or under another QOS of it.
  */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/atomic_file.h"
+#include "priority/scored.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ccr_engine *engine; /* NULL until the first policy was accepted */
@@ -112,6 +113,8 @@ static int build(struct ccr_config *config, struct ccr_engine **out, struct ccr_
 		engine_free(e);
 		return rc;
 	}
+	ccr_scored_watch(e->cycle);
+	ccr_scored_watch(e->set);
 	*out = e;
 	return CCR_OK;
 }

@@ -233,27 +233,31 @@ void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_
 }
 
 /*
- * The priority that the job has in one slot. Any column may read what the slot decides, so all are
- * evaluated there.
+ * The priority that the job has in one slot; factor are the job's own. Columns that read nothing of
+ * what the slot decides are what they were.
  */
 static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *rule,
-		       struct ccr_scored *s, struct ccr_slot *slot)
+		       const struct ccr_scored *s, double *factor, struct ccr_slot *slot)
 {
 	struct ccr_score_extra x = s->extra;
-	unsigned ignored[CCR_COLUMNS] = {0}; /* counted for the job itself already */
-	double factor[CCR_COLUMNS];
 	struct ccr_score score;
+	unsigned moved;
 
 	if (slot->main) {
 		slot->priority = s->score.priority;
 		return;
 	}
-	swap_slot(s->var, slot);
-	ccr_policy_eval(policy, s->var, factor, ignored);
-	swap_slot(s->var, slot);
+	moved = ccr_policy_eval_again(policy, slot->var, factor);
 	x.tres = rule->whole ? ccr_score_round(slot->tres) : slot->tres;
-	ccr_score(rule, factor, &x, &score);
-	slot->priority = score.priority;
+	if (!ccr_score_again(rule, factor, moved, &s->score, &x, &slot->priority)) {
+		ccr_score(rule, factor, &x, &score);
+		slot->priority = score.priority;
+	}
+}
+
+void ccr_scored_watch(struct ccr_policy *policy)
+{
+	ccr_policy_watch(policy, slot_vars, CCR_SLOT_VARS);
 }
 
 void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,
@@ -274,7 +278,7 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 	ccr_policy_eval(policy, s->var, factor, faults);
 	ccr_score(rule, factor, &s->extra, &s->score);
 	for (int i = 0; i < s->n_slots; i++)
-		score_slot(policy, rule, s, &arena->slot[s->slot + (size_t)i]);
+		score_slot(policy, rule, s, factor, &arena->slot[s->slot + (size_t)i]);
 }
 
 /* priority_tres and tres_weights, allocated once and again only when their length changes. */

@@ -91,6 +91,9 @@ void ccr_scored_qos_usage(const struct ccr_sources *sources, const slurmdb_qos_r
 void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
 		    bool join);
 
+/* Once for a policy, before it scores. */
+void ccr_scored_watch(struct ccr_policy *policy);
+
 /* Scores it; no lock. faults[CCR_COLUMNS] counts what had no finite value. */
 void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *rule,
 			const struct ccr_settings *settings, struct ccr_scored *s,

@@ -139,7 +139,9 @@ bool ccr_rows_add(struct ccr_rows *rows, const job_record_t *job, const part_rec
 {
 	bool by_hand = job->direct_set_prio || !factors;
 	const char *partition = part ? part->name : job->partition;
-	const char *name = qos ? qos->name : NULL;
+	/* what the version's rows have no place for is not touched: that is a wait for memory */
+	const char *account = CCR_SLURM_FACTORS_SPLIT ? job->account : NULL;
+	const char *name = CCR_SLURM_FACTORS_SPLIT && qos ? qos->name : NULL;
 	uint32_t n = by_hand ? 0 : last_with_points(factors);
 	ccr_slurm_factors_t *to;
 	struct row *r;
@@ -147,7 +149,7 @@ bool ccr_rows_add(struct ccr_rows *rows, const job_record_t *job, const part_rec
 	if (by_hand && !job->priority)
 		return true;
 	if (!make_room(rows, rounded(sizeof(*r)) + 2 * rounded(n * sizeof(double)) +
-				 room_of(partition) + room_of(job->account) + room_of(name)))
+				 room_of(partition) + room_of(account) + room_of(name)))
 		return false;
 	r = take(rows, sizeof(*r));
 	memset(r, 0, sizeof(*r));
@@ -175,7 +177,7 @@ bool ccr_rows_add(struct ccr_rows *rows, const job_record_t *job, const part_rec
 	r->row.user_id = job->user_id;
 	r->row.partition = (char *)put_text(rows, partition);
 #if CCR_SLURM_FACTORS_SPLIT
-	r->row.account = (char *)put_text(rows, job->account);
+	r->row.account = (char *)put_text(rows, account);
 	r->row.qos = (char *)put_text(rows, name);
 #endif
 	r->page = rows->page;

@@ -194,3 +194,38 @@ Test(policy, columns_have_names)
 	cr_assert_eq(ccr_column_find("nice"), -1);
 	cr_assert_null(ccr_column_name(CCR_COLUMNS));
 }
+
+Test(policy, columns_that_read_a_watched_variable_are_evaluated_again)
+{
+	static const enum ccr_var watch[] = {CCR_VAR_PARTITION_FACTOR, CCR_VAR_QOS_FACTOR};
+	struct ccr_policy_spec spec = {.file = "p.json"};
+	double v[CCR_VAR_COUNT] = {0}, f[CCR_COLUMNS], again[] = {7, 0};
+	unsigned faults[CCR_COLUMNS] = {0};
+	struct ccr_policy *p;
+
+	spec.expr[CCR_COL_AGE] = "age_factor";
+	spec.expr[CCR_COL_PARTITION] = "partition_factor";
+	spec.expr[CCR_COL_QOS] = "age_factor / qos_factor";
+	spec.expr[CCR_COL_JOBSIZE] = "nodes + partition_factor";
+	spec.expr[CCR_COL_ASSOC] = "3";
+	cr_assert_eq(ccr_policy_compile(&spec, &p, &err), 0, "%s", err.text);
+	v[CCR_VAR_AGE_FACTOR] = 0.5;
+	v[CCR_VAR_PARTITION_FACTOR] = 2;
+	v[CCR_VAR_QOS_FACTOR] = 0.25;
+	v[CCR_VAR_NODES] = 10;
+	ccr_policy_eval(p, v, f, faults);
+	cr_expect_eq(ccr_policy_eval_again(p, again, f), 0, "nothing is watched");
+	cr_expect_eq(f[CCR_COL_PARTITION], 2);
+	ccr_policy_watch(p, watch, 2);
+	ccr_policy_eval(p, v, f, faults);
+	cr_expect_eq(f[CCR_COL_QOS], 2);
+	cr_expect_eq(ccr_policy_eval_again(p, again, f),
+		     1u << CCR_COL_PARTITION | 1u << CCR_COL_QOS | 1u << CCR_COL_JOBSIZE);
+	cr_expect_eq(f[CCR_COL_PARTITION], 7);
+	cr_expect_eq(f[CCR_COL_JOBSIZE], 17);
+	cr_expect_eq(f[CCR_COL_QOS], 0, "divided by zero");
+	cr_expect_eq(f[CCR_COL_AGE], 0.5);
+	cr_expect_eq(f[CCR_COL_ASSOC], 3);
+	cr_expect_eq(faults[CCR_COL_QOS], 0, "counted for the job itself alone");
+	ccr_policy_free(p);
+}

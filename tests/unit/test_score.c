@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include "core/score.h"
 
 static struct ccr_score_rule rule = {
@@ -148,4 +149,38 @@ Test(score, columns_add_up_however_far_out_a_weight_puts_them)
 		cr_assert_eq(shown(&s, &x), s.priority, "case %zu: %f is not %u", i, shown(&s, &x),
 			     s.priority);
 	}
+}
+
+/* Whatever the factors, weights and columns: what ccr_score() says, or no answer. */
+Test(score, other_columns_give_what_the_whole_would)
+{
+	unsigned seed = 7, answered = 0;
+
+	for (int n = 0; n < 20000; n++) {
+		struct ccr_score_rule r = {.whole = rand_r(&seed) % 2,
+					   .base = rand_r(&seed) % 3000};
+		struct ccr_score_extra x = {.nice = rand_r(&seed) % 200 - 100, .tres = n % 17};
+		double f[CCR_COLUMNS];
+		struct ccr_score was, is;
+		unsigned columns = (unsigned)rand_r(&seed) % (1u << CCR_COLUMNS);
+		uint32_t priority = 0;
+
+		for (int i = 0; i < CCR_COLUMNS; i++) {
+			r.weight[i] = n % 50 ? rand_r(&seed) % 1000 : 4e9;
+			f[i] = (rand_r(&seed) % 2000 - 900) / 1000.0;
+		}
+		ccr_score(&r, f, &x, &was);
+		for (int i = 0; i < CCR_COLUMNS; i++) {
+			if (columns & 1u << i)
+				f[i] = (rand_r(&seed) % 2000 - 900) / 1000.0;
+		}
+		x.tres = rand_r(&seed) % 100;
+		ccr_score(&r, f, &x, &is);
+		if (!ccr_score_again(&r, f, columns, &was, &x, &priority))
+			continue;
+		answered++;
+		cr_assert_eq(priority, is.priority, "%d: %u, not %u", n, priority, is.priority);
+	}
+	cr_assert_gt(answered, 5000);
+	cr_assert_lt(answered, 19000);
 }
