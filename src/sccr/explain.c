@@ -22,7 +22,7 @@ static const char help[] =
     "Says where a job stands in its partition and who is ahead of it, how its priority\n"
     "comes about, how far its group is from its target, what the job waits for, and what\n"
     "would change that; of a job that is over, how it ended. JOB is a job id, an array\n"
-    "task (12_3) or a part of a hetjob (12+1).\n\n"
+    "task (12_3) or a part of a hetjob (12+1); 12_[4-9] stands for the whole array 12.\n\n"
     "  -p, --policy FILE  the policy (default: the cluster's, where it can be read)\n"
     "      --json         the same as JSON\n"
     "  -h, --help\n\n"
@@ -309,14 +309,22 @@ static struct ccr_config *load_policy(const char *given, struct explain *x, char
 	return config;
 }
 
-/* 12, 12_3, 12+1 */
-static bool is_job(const char *text)
+/* 12, 12_3, 12+1; or squeue's way to write tasks of an array, 12_[4-9%2], which becomes 12. */
+static bool take_job(char *text)
 {
-	size_t n = strspn(text, "0123456789");
+	size_t n = strspn(text, "0123456789"), tasks;
 
-	if (n && (text[n] == '_' || text[n] == '+') && text[n + 1])
+	if (!n)
+		return false;
+	if (!strncmp(text + n, "_[", 2)) {
+		tasks = n + 2 + strspn(text + n + 2, "0123456789-,:%.");
+		if (strcmp(text + tasks, "]") != 0)
+			return false;
+		text[n] = '\0';
+	}
+	if ((text[n] == '_' || text[n] == '+') && text[n + 1])
 		n += 1 + strspn(text + n + 1, "0123456789");
-	return n && !text[n];
+	return !text[n];
 }
 
 int sccr_explain(int argc, char **argv)
@@ -337,7 +345,7 @@ int sccr_explain(int argc, char **argv)
 
 	if (rc != SCCR_GO_ON)
 		return rc;
-	if (optind + 1 != argc || !is_job(argv[optind]))
+	if (optind + 1 != argc || !take_job(argv[optind]))
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {

@@ -111,6 +111,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)
 		json_text(out, "nodes", j->sched_nodes);
+	if (x->plan == PLAN_BOOKED && queue_tasks(j) > 1)
+		fputs(", \"booked_tasks\": 1", out); /* the next one's */
 	if (x->n_last) {
 		fputs(", \"waits_for\": [", out);
 		for (size_t i = 0; i < x->n_last; i++) {

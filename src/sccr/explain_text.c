@@ -220,6 +220,10 @@ static void print_booked(const struct explain *x, FILE *out)
 	if (x->resv.name[0])
 		fprintf(out, ", when the reservation %s there ends", x->resv.name);
 	fputs(".\n", out);
+	if (queue_tasks(x->job) > 1)
+		fprintf(out,
+			"That is the booking of the array's next task; the other %zu follow it.\n",
+			queue_tasks(x->job) - 1);
 	if (x->suspended)
 		fprintf(out,
 			"Job %s there is suspended: when it will have ended is not known, so this "

@@ -418,6 +418,30 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     assert sccr(c, "explain", 999, check=False).returncode == 1
 
 
+def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
+    c = cluster
+    array = c.sbatch("true", user="games", account="b", partition="off", array="1-5%2")
+    c.run("scontrol", "hold", f"{array}_2")
+    c.update(JobId=f"{array}_3", Nice=500)
+    c.wait_for(lambda: explain(c, f"{array}_3")[0].get("nice") == 500, what="the task's own nice")
+    held, low, rest = (explain(c, f"{array}_{task}")[0] for task in (2, 3, 4))
+    assert (held["job"], held["held"], "rank" in held) == (f"{array}_2", True, False)
+    assert (low["job"], low["priority"], low["rank"]) == (f"{array}_3", rest["priority"] - 500, 2)
+    assert (rest["tasks"], rest["rank"], rest["of"], low["ahead"]) == (3, 1, 2, [rest["job"]])
+    for whole in (array, f"{array}_[1-5%2]", rest["job"]):
+        assert {x["job"] for x in explain(c, whole)} == {held["job"], low["job"], rest["job"]}
+    assert sccr(c, "explain", f"{array}_[1;2]", check=False).returncode == 2
+
+
+def test_partitions_that_are_hidden(make_cluster):
+    c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
+                     policy={"version": 1, "preset": "ccr"}, partitions=PARTS,
+                     conf={"PrivateData": "partitions", "PriorityWeightAge": 1})
+    job = c.sbatch("true", user="games", partition="p,q", begin="now+1hour")
+    for partition in "pq":
+        says(c, job, f" partition {partition}: PENDING.\n", user="games")
+
+
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):
     c = cluster
     block = c.sbatch("sleep 300", user="man", account="rest", nodes=2, exclusive=True, time=60)

@@ -134,6 +134,15 @@ Test(explain_plan, a_booking_behind_what_runs, .init = set_up)
 		"it.\n");
 }
 
+Test(explain_plan, a_booking_of_an_array_is_its_next_tasks, .init = set_up)
+{
+	struct queue_job *j = pending(BOOKED, "n1", 3600);
+
+	SAYS_NOT(j, "next task");
+	j->id = "1_[2-4]";
+	SAYS(j, "on n1.\nThat is the booking of the array's next task; the other 2 follow it.\n");
+}
+
 Test(explain_plan, a_booking_behind_another, .init = set_up)
 {
 	struct queue_job *j = pending(BOOKED, "n1", 3600);
