@@ -94,6 +94,9 @@ struct explain {
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
 int explain_plan(struct explain *x, struct ccr_error *err);
 
+/* Sets booked, and the time in the reason, to what squeue tells of the booking of plan. */
+void explain_times(struct explain *x);
+
 /* PLAN_NODES: finds a reservation of these nodes. resv as below. */
 int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,
 		     struct ccr_error *err);

@@ -126,7 +126,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 			  x->resv.name);
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
-	json_time(out, "earliest_booking", x->earliest);
+	if (!x->unsure)
+		json_time(out, "earliest_booking", x->earliest);
 	if (queue_waits(j) && x->depth >= 0)
 		fprintf(out, ", \"depth\": %d, \"beyond_depth\": %s", x->depth,
 			x->beyond_depth ? "true" : "false");

@@ -5,19 +5,6 @@
 #include "sccr/explain.h"
 #include "sccr/explain_reason.h"
 
-/* The time behind a word of the reason (squeue may write _ for blanks); -1 if there is none. */
-static time_t time_behind(const char *reason, const char *word)
-{
-	const char *at = strstr(reason, word);
-	char text[20];
-
-	if (!at)
-		return -1;
-	at += strlen(word);
-	snprintf(text, sizeof(text), "%.19s", at);
-	return queue_time(text);
-}
-
 /* What the gate says behind a reason, see src/select/report.c. */
 static const char could[] = "; could start now with ";
 
@@ -57,13 +44,11 @@ static void read_reason(struct explain *x)
 	if (job) {
 		x->plan = PLAN_WOULD_DELAY;
 		x->blocker = strtoul(job + strlen("would delay job "), NULL, 10);
-		x->booked = time_behind(reason, "booked for ");
 	} else if (strstr(reason, "would delay")) {
 		x->plan = PLAN_WOULD_DELAY;
 	} else if (strstr(reason, "booked for ")) {
 		x->plan = PLAN_BOOKED;
 		x->promised = true;
-		x->booked = time_behind(reason, "booked for ");
 	} else {
 		x->plan = PLAN_BEHIND;
 	}
@@ -182,6 +167,7 @@ int explain_plan(struct explain *x, struct ccr_error *err)
 	if (!queue_waits(x->job))
 		return CCR_OK;
 	read_reason(x);
+	explain_times(x);
 	look_at_depth(x);
 	if ((x->plan == PLAN_BEHIND || x->plan == PLAN_NODES) && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);
