@@ -28,38 +28,6 @@ static const char help[] =
     "  -h, --help\n\n"
     "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong use.\n";
 
-static int in_order(const void *pa, const void *pb)
-{
-	const struct queue_job *a = *(const struct queue_job *const *)pa;
-	const struct queue_job *b = *(const struct queue_job *const *)pb;
-
-	return queue_before(b, a) - queue_before(a, b);
-}
-
-static int rank(struct explain *x, struct ccr_error *err)
-{
-	const struct queue *q = x->queue;
-
-	/* a held job has the priority 0: it is not in the running */
-	if (!queue_waits(x->job) || x->job->priority <= 0)
-		return CCR_OK;
-	x->ahead = calloc(q->n + 1, sizeof(*x->ahead));
-	if (!x->ahead)
-		return ccr_error_nomem(err);
-	for (size_t i = 0; i < q->n; i++) {
-		const struct queue_job *j = &q->job[i];
-
-		if (!queue_waits(j) || j->priority <= 0 || strcmp(j->partition, x->job->partition))
-			continue;
-		x->of++;
-		if (j != x->job && queue_before(j, x->job))
-			x->ahead[x->n_ahead++] = j;
-	}
-	qsort(x->ahead, x->n_ahead, sizeof(*x->ahead), in_order);
-	x->rank = x->n_ahead + 1;
-	return CCR_OK;
-}
-
 /* Target and usage of the job's group, as far as they can be had by this user. */
 static void find_group(struct explain *x, const struct live_usage *usage)
 {
@@ -139,7 +107,7 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 		       const struct ended_source *past, bool json, struct ccr_error *err)
 {
 	const struct queue_job *j = x->job;
-	int rc = rank(x, err);
+	int rc = explain_rank(x, err);
 
 	if (rc)
 		return rc;

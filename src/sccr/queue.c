@@ -174,6 +174,8 @@ size_t queue_split(struct queue_job *out, const struct queue_job *j, char *parti
 		out[n] = *j;
 		out[n++].partition = p ? p : "";
 	} while (p && (p = strtok_r(NULL, ",", &save)));
+	for (size_t i = 0; i < n; i++)
+		out[i].several = n > 1;
 	return n;
 }
 

@@ -27,6 +27,7 @@ struct queue_job {
 	const char *end, *nodes, *submit, *reason, *name, *resv;
 	const char *req_nodes;	/* that it names (-w) */
 	const char *dependency; /* what is left of it */
+	bool several;		/* it is in several partitions, a row for each */
 	double priority;	/* in this partition, where sprio tells it; else squeue's */
 	long n_nodes, n_cpus;
 	struct queue_terms terms;

@@ -19,7 +19,7 @@ CONF = {"PriorityWeightAge": 1, "PriorityWeightFairshare": 500, "PriorityWeightJ
         "PriorityWeightAssoc": 800, "PrivateData": "jobs", "PriorityParameters": "ccr_calc_seconds=1",
         "SchedulerParameters": "bf_min_prio_reserve=4294967295,batch_sched_delay=1,sched_interval=2"}
 PARTS = {"p": "Nodes=ALL Default=YES State=UP MaxTime=INFINITE", "q": "Nodes=ALL State=UP", "one": "Nodes=n1 State=UP",
-         "off": "Nodes=ALL State=DOWN"}
+         "off": "Nodes=ALL State=DOWN", "lim": "Nodes=ALL State=UP MaxTime=10"}
 
 
 @pytest.fixture(scope="module")
@@ -340,6 +340,13 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     array = c.sbatch("true", user="games", account="b", partition="off", array="1-9")
     c.wait_state(runs)
     c.wait_for(lambda: explain(c, later)[0]["plan"] == "limit", what="BeginTime")
+    depends = c.sbatch("true", user="games", account="b", dependency=f"afterok:{later}")
+    says(c, later, "the time at which it may begin has not come: it is 20")
+    said = says(c, depends, f"as its dependency says (afterok:{later}(unfulfilled)).\n")
+    assert "Not counted there: 1 that cannot start for now" in said
+    assert explain(c, depends)[0]["not_counted"] == {"jobs": 1, "higher": 1}
+    too_long = c.sbatch("true", user="games", account="b", partition="lim", time=90)
+    says(c, too_long, "PartitionTimeLimit", " (1:30:00, and at most 10:00 there).\n")
     assert explain(c, held)[0]["plan"] == "limit"
     assert "It is held (JobHeldUser): its user or an operator holds it, and `scontrol release`" in sccr(
         c, "explain", held).stdout
