@@ -277,6 +277,13 @@ def test_a_policy_that_slurmctld_does_not_use_is_said_to_be_none_of_its(cluster)
         assert "fs_delta" not in done.stdout and "its jobs" not in done.stdout
         assert explain(c, job, "-p", other)[0]["policy_in_use"] is False
     assert "policy_in_use" not in explain(c, job)[0]
+    # one that cannot be read is an error where it was asked for, else no group terms
+    os.unlink(copy)
+    with open(copy, "w") as bad:
+        bad.write("{")
+    for name, words in ((copy, "copy.json:1"), ("/nonexistent", "/nonexistent")):
+        done = sccr(c, "explain", "-p", name, job, check=False)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
 
 
 def test_what_a_user_has_set_for_squeue_does_not_change_the_ranks(cluster):
@@ -354,6 +361,7 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     assert explain(c, f"{array}_3")[0]["job"].startswith(f"{array}_")
     gone = sccr(c, "explain", 99999, check=False)
     assert gone.returncode == 1 and "there is no job 99999" in gone.stderr
+    assert "no database knows it" in gone.stderr
     assert sccr(c, "explain", "12; ls", check=False).returncode == 2
     assert sccr(c, "explain", check=False).returncode == 2
 
@@ -422,7 +430,11 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     assert f"Job {job} (a|b) of games, account phys, partition p: CANCELLED on n1 since " in said
     assert "from the database" in said and "cancelled by root after" in said
     assert explain(c, failed)[0]["exit_code"] == 3
-    assert sccr(c, "explain", 999, check=False).returncode == 1
+    assert "no database knows it" in sccr(c, "explain", 999, check=False).stderr
+    c.end("slurmdbd")
+    gone = sccr(c, "explain", job, check=False)
+    assert gone.returncode == 1
+    assert f"slurmctld knows no job {job} that is yours to see, and the database does not answer: " in gone.stderr
 
 
 def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
