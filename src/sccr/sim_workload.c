@@ -35,10 +35,20 @@ static FILE *copy_of_stdin(void)
 
 static bool next_line(struct sim_workload *w)
 {
-	if (getline(&w->buf, &w->room, w->file) < 0)
+	ssize_t n = getline(&w->buf, &w->room, w->file);
+
+	if (n < 0)
 		return false;
 	w->line++;
+	w->has_zero = strlen(w->buf) != (size_t)n;
 	return true;
+}
+
+/* A byte that is 0 ends a text: what stands behind it would go unseen. */
+static enum sim_line_kind refuse_zero(struct sim_message *m)
+{
+	snprintf(m->text, sizeof(m->text), "a byte that is 0 is in it");
+	return SIM_LINE_BAD;
 }
 
 static enum sim_format guess(const char *line)
@@ -72,10 +82,12 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 			w->format = guess(s);
 		if (w->format == SIM_FORMAT_SWF)
 			return CCR_OK;
+		if (w->has_zero)
+			refuse_zero(&m);
 		/* a byte order mark, as spreadsheets leave it */
 		if (!strncmp(s, "\xef\xbb\xbf", 3))
 			s += 3;
-		w->columns = sim_columns_new(w->format, s, &m);
+		w->columns = w->has_zero ? NULL : sim_columns_new(w->format, s, &m);
 		if (!w->columns)
 			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s",
 					     w->path, (unsigned long long)w->line, m.text);
@@ -292,6 +304,8 @@ static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, st
 	*end = !next_line(w);
 	if (*end)
 		return SIM_LINE_NONE;
+	if (w->has_zero)
+		return refuse_zero(m);
 	if (w->format == SIM_FORMAT_SWF) {
 		kind = sim_swf_line(w->buf, &l, m);
 	} else {
