@@ -114,6 +114,11 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     said = sccr(c, "explain", top).stdout
     assert re.search(rf"when what runs there ends: job {half} \(by 20\S+\)\.\n", said)
     assert x["would_delay"] == top and x["booked"] == b["booked"]
+    for zone in ("America/New_York", "Asia/Tokyo"):  # slurmctld's reasons are in its own
+        there, = explain(c, top, env={"TZ": zone})
+        assert abs(there["booked"] - b["booked"]) < 60 and there["waits_for"] == [str(half)]
+        there, = explain(c, long_one, env={"TZ": zone})
+        assert abs(there["booked"] - b["booked"]) < 60 and there["would_delay"] == top
     minutes = wait_offers(c, long_one, 1)["minutes"]
     assert 25 <= minutes <= 30
     assert f"start at once with {minutes} minutes instead of 120.\n" in sccr(
@@ -452,10 +457,11 @@ def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
     assert sccr(c, "explain", f"{array}_[1;2]", check=False).returncode == 2
 
 
-def test_partitions_that_are_hidden(make_cluster):
+@pytest.mark.parametrize("hidden", ["partitions", "all"])
+def test_partitions_that_are_hidden(make_cluster, hidden):
     c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
                      policy={"version": 1, "preset": "ccr"}, partitions=PARTS,
-                     conf={"PrivateData": "partitions", "PriorityWeightAge": 1})
+                     conf={"PrivateData": hidden, "PriorityWeightAge": 1})
     job = c.sbatch("true", user="games", partition="p,q", begin="now+1hour")
     for partition in "pq":
         says(c, job, f" partition {partition}: PENDING.\n", user="games")
