@@ -12,15 +12,13 @@
 
 #define TIME_LEN 19 /* 2026-11-30T09:05:50 */
 
-/* Cuts n characters out of the text at `at`, and puts `with` in their place where there is room. */
-static void replace(char *text, size_t size, char *at, size_t n, const char *with)
+/* Puts `with` in the place of n characters of the reason; its end is cut if that is too long. */
+static void replace(struct explain *x, char *at, size_t n, const char *with)
 {
-	size_t len = strlen(with), rest = strlen(at + n) + 1;
+	char rest[sizeof(x->reason)];
 
-	if ((size_t)(at - text) + len + rest > size)
-		return;
-	memmove(at + len, at + n, rest);
-	memcpy(at, with, len);
+	snprintf(rest, sizeof(rest), "%s", at + n);
+	snprintf(at, sizeof(x->reason) - (size_t)(at - x->reason), "%s%s", with, rest);
 }
 
 /* Gives the reason that start for slurmctld's, or none. */
@@ -36,12 +34,12 @@ static void put_time(struct explain *x, const char *start)
 	if (queue_time(text) < 0)
 		return;
 	if (start)
-		replace(x->reason, sizeof(x->reason), time, TIME_LEN, start);
+		replace(x, time, TIME_LEN, start);
 	else if (!x->blocker) /* booked on n1 */
-		replace(x->reason, sizeof(x->reason), time - strlen("for "),
+		replace(x, time - strlen("for "),
 			strlen("for ") + TIME_LEN + (time[TIME_LEN] == ' '), "");
 	else /* would delay job 5: GPUs on n1 */
-		replace(x->reason, sizeof(x->reason), at - 1, 1 + strlen(own) + TIME_LEN, "");
+		replace(x, at - 1, 1 + strlen(own) + TIME_LEN, "");
 }
 
 /* The job's row if it has a booking that squeue tells. */

@@ -63,7 +63,7 @@ static enum sim_format guess(const char *line)
 /* Reads up to the first line that is a job, and what stands before it. */
 static int read_head(struct sim_workload *w, struct ccr_error *err)
 {
-	struct sim_message m;
+	struct sim_message m = {""};
 
 	while (next_line(w)) {
 		const char *s = w->buf + strspn(w->buf, " \t\r\n");
@@ -351,7 +351,7 @@ static int by_submit(const void *a, const void *b)
 static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 {
 	struct sim_job *jobs = calloc(w->counts.jobs, sizeof(*jobs));
-	struct sim_message m;
+	struct sim_message m = {""};
 	uint64_t n = 0;
 	bool end = false;
 	int rc;
@@ -442,7 +442,7 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 
 int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_error *err)
 {
-	struct sim_message m;
+	struct sim_message m = {""};
 	bool end = false;
 
 	if (w->sorted) {
