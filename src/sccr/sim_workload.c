@@ -428,8 +428,9 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		return rc;
 	c->lines = w->line;
 	if (c->bad > NAMED_MAX && complain) {
-		snprintf(m.text, sizeof(m.text), "and %llu more bad lines",
-			 (unsigned long long)(c->bad - NAMED_MAX));
+		snprintf(m.text, sizeof(m.text), "and %llu more bad line%s",
+			 (unsigned long long)(c->bad - NAMED_MAX),
+			 c->bad == NAMED_MAX + 1 ? "" : "s");
 		complain(0, m.text, arg);
 	}
 	if (!c->jobs)
