@@ -408,8 +408,9 @@ void explain_print(const struct explain *x, FILE *out)
 {
 	const struct queue_job *j = x->job;
 
-	fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", j->id, j->name,
-		j->user, j->account[0] ? j->account : "(none)", j->partition, j->state);
+	fprintf(out, "Job %.200s%s (%.60s) of %s, account %.60s, partition %s: %s", j->id,
+		strlen(j->id) > 200 ? "..." : "", j->name, j->user,
+		j->account[0] ? j->account : "(none)", j->partition, j->state);
 	if (!queue_waits(j) && j->nodes[0]) {
 		fprintf(out, " on %s since %s", j->nodes, j->start);
 		print_end(x, out);

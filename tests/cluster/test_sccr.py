@@ -455,6 +455,10 @@ def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
     for whole in (array, f"{array}_[1-5%2]", rest["job"]):
         assert {x["job"] for x in explain(c, whole)} == {held["job"], low["job"], rest["job"]}
     assert sccr(c, "explain", f"{array}_[1;2]", check=False).returncode == 2
+    # squeue alone cuts such a list of tasks at 64 characters
+    primes = [n for n in range(2, 300) if all(n % k for k in range(2, n))]
+    sparse = c.sbatch("true", user="games", account="b", partition="off", array=",".join(map(str, primes)))
+    assert explain(c, f"{sparse}_293")[0]["tasks"] == len(primes)
 
 
 @pytest.mark.parametrize("hidden", ["partitions", "all"])
