@@ -279,16 +279,16 @@ static void print_backfill(const struct check *c)
 		return;
 	}
 	ccr_duration_print(b->window, window, sizeof(window));
-	printf("backfill: %d bookings a partition, within %s%s%s\n", b->depth, window,
-	       b->strict ? ", nobody passes a blocked job" : "",
+	printf("backfill: %d booking%s a partition, within %s%s%s\n", b->depth,
+	       b->depth == 1 ? "" : "s", window, b->strict ? ", nobody passes a blocked job" : "",
 	       b->placement ? ", jobs placed where they strand the fewest GPUs" : "");
 	for (size_t i = 0; i < b->n_partitions; i++) {
 		int depth;
 		bool strict;
 
 		ccr_config_backfill_of(c->config, b->partitions[i].name, &depth, &strict);
-		printf("    partition %s: %d bookings%s\n", sccr_safe(b->partitions[i].name).text,
-		       depth, strict ? ", strict" : "");
+		printf("    partition %s: %d booking%s%s\n", sccr_safe(b->partitions[i].name).text,
+		       depth, depth == 1 ? "" : "s", strict ? ", strict" : "");
 	}
 }
 

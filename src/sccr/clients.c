@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,14 +12,41 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sccr/safe.h"
 
 extern char **environ;
 
-/* All of a stream, terminated; NULL: out of memory or unreadable. */
-static char *read_all(int fd)
+/* Seconds of a clock that nobody sets. */
+static double clock_now(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Is there something to read by then? until 0: there is no end to waiting. */
+static bool comes(int fd, double until)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	double left = until - clock_now();
+	int n;
+
+	if (until == 0)
+		return true;
+	while ((n = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0)) < 0 && errno == EINTR)
+		left = until - clock_now();
+	return n != 0;
+}
+
+/*
+ * All of a stream, terminated; NULL: out of memory or unreadable, or, with ETIMEDOUT, no more of it
+ * came by then.
+ */
+static char *read_all(int fd, double until)
 {
 	size_t n = 0, room = 65536;
 	char *text = malloc(room);
@@ -32,6 +61,10 @@ static char *read_all(int fd)
 				break;
 			text = more;
 			room *= 2;
+		}
+		if (!comes(fd, until)) {
+			errno = ETIMEDOUT;
+			break;
 		}
 		got = read(fd, text + n, room - n - 1);
 		if (got < 0 && errno == EINTR)
@@ -75,7 +108,7 @@ static void last_line(int fd, char *out, size_t size)
 	char *text, *end;
 
 	out[0] = '\0';
-	if (lseek(fd, 0, SEEK_SET) != 0 || !(text = read_all(fd)))
+	if (lseek(fd, 0, SEEK_SET) != 0 || !(text = read_all(fd, 0)))
 		return;
 	end = text + strlen(text);
 	while (end > text && (end[-1] == '\n' || end[-1] == ' '))
@@ -90,18 +123,21 @@ static void last_line(int fd, char *out, size_t size)
 /*
  * The environment without what changes the clients' answers: whoever has SQUEUE_USERS or
  * SLURM_TIME_FORMAT set for his own eyes would get a queue of his jobs alone, or times that nobody
- * can read. free(); NULL: out of memory.
+ * can read. The lists of arrays' tasks are to be whole: squeue cuts them at 64 characters, and a
+ * task behind that would not be there. free(); NULL: out of memory.
  */
 static char **plain_environment(void)
 {
-	static const char *const names[] = {"SQUEUE_", "SINFO_",    "SPRIO_",
-					    "SACCT_",  "SCONTROL_", "SLURM_TIME_FORMAT="};
+	static const char *const names[] = {"SQUEUE_",		"SINFO_",    "SPRIO_",
+					    "SACCT_",		"SCONTROL_", "SLURM_TIME_FORMAT=",
+					    "SLURM_BITSTR_LEN="};
+	static char whole_lists[] = "SLURM_BITSTR_LEN=0";
 	size_t n = 0, kept = 0;
 	char **env;
 
 	while (environ[n])
 		n++;
-	env = calloc(n + 1, sizeof(*env));
+	env = calloc(n + 2, sizeof(*env));
 	for (size_t i = 0; env && i < n; i++) {
 		bool drop = false;
 
@@ -110,16 +146,36 @@ static char **plain_environment(void)
 		if (!drop)
 			env[kept++] = environ[i];
 	}
+	if (env)
+		env[kept] = whole_lists;
 	return env;
 }
 
-static int run(char *const argv[], char **text, struct ccr_error *err)
+/* Is the answer there? late: seconds after which the command was ended; 0: it was not. */
+static int judge(char *const argv[], const char *text, int late, int status, int errors,
+		 struct ccr_error *err)
+{
+	char why[300];
+
+	if (late)
+		return ccr_error_set(err, CCR_EIO, 0, "%s: nothing came within %d s", argv[0],
+				     late);
+	if (!text)
+		return ccr_error_nomem(err);
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return CCR_OK;
+	last_line(errors, why, sizeof(why));
+	return ccr_error_set(err, CCR_EIO, 0, "%s: %s", argv[0], why[0] ? why : "it failed");
+}
+
+/* seconds: how long to wait for it; 0: without end. */
+static int run(char *const argv[], int seconds, char **text, struct ccr_error *err)
 {
 	posix_spawn_file_actions_t files;
 	char **env = plain_environment();
 	FILE *errors = tmpfile();
-	char why[300];
 	int pipes[2], status = 0, rc;
+	int late;
 	pid_t pid;
 
 	*text = NULL;
@@ -140,15 +196,13 @@ static int run(char *const argv[], char **text, struct ccr_error *err)
 	if (rc) {
 		rc = ccr_error_set(err, CCR_EIO, 0, "cannot run %s: %s", argv[0], strerror(rc));
 	} else {
-		*text = read_all(pipes[0]);
+		*text = read_all(pipes[0], seconds ? clock_now() + seconds : 0);
+		late = !*text && errno == ETIMEDOUT ? seconds : 0;
+		if (late)
+			kill(pid, SIGKILL);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
-		last_line(fileno(errors), why, sizeof(why));
-		if (!*text)
-			rc = ccr_error_nomem(err);
-		else if (!WIFEXITED(status) || WEXITSTATUS(status))
-			rc = ccr_error_set(err, CCR_EIO, 0, "%s: %s", argv[0],
-					   why[0] ? why : "it failed");
+		rc = judge(argv, *text, late, status, fileno(errors), err);
 	}
 	close(pipes[0]);
 	fclose(errors);
@@ -216,32 +270,38 @@ static int cut_all(struct client_rows *out, char record, char separator, size_t 
 	return CCR_OK;
 }
 
-static int run_and_cut(char *const argv[], char record, char separator, size_t fields_min,
-		       struct client_rows *out, struct ccr_error *err)
+static int run_and_cut(char *const argv[], int seconds, char record, char separator,
+		       size_t fields_min, struct client_rows *out, struct ccr_error *err)
 {
 	int rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = run(argv, &out->text, err);
+	rc = run(argv, seconds, &out->text, err);
 	return rc ? rc : cut_all(out, record, separator, fields_min, err);
 }
 
 int client_run(char *const argv[], size_t fields_min, struct client_rows *out,
 	       struct ccr_error *err)
 {
-	return run_and_cut(argv, '\n', '|', fields_min, out, err);
+	return run_and_cut(argv, 0, '\n', '|', fields_min, out, err);
 }
 
 int client_run_lines(char *const argv[], size_t fields_min, struct client_rows *out,
 		     struct ccr_error *err)
 {
-	return run_and_cut(argv, '\n', CLIENT_FIELD[0], fields_min, out, err);
+	return run_and_cut(argv, 0, '\n', CLIENT_FIELD[0], fields_min, out, err);
+}
+
+int client_run_lines_within(char *const argv[], size_t fields_min, int seconds,
+			    struct client_rows *out, struct ccr_error *err)
+{
+	return run_and_cut(argv, seconds, '\n', CLIENT_FIELD[0], fields_min, out, err);
 }
 
 int client_run_safe(char *const argv[], size_t fields_min, struct client_rows *out,
 		    struct ccr_error *err)
 {
-	return run_and_cut(argv, CLIENT_RECORD[0], CLIENT_FIELD[0], fields_min, out, err);
+	return run_and_cut(argv, 0, CLIENT_RECORD[0], CLIENT_FIELD[0], fields_min, out, err);
 }
 
 void client_rows_free(struct client_rows *rows)

@@ -36,6 +36,9 @@ int client_run_safe(char *const argv[], size_t fields_min, struct client_rows *o
 /* A line a record, whose fields are parted with CLIENT_FIELD. */
 int client_run_lines(char *const argv[], size_t fields_min, struct client_rows *out,
 		     struct ccr_error *err);
+/* The same of a command that is ended, and has failed, when it has not answered by then. */
+int client_run_lines_within(char *const argv[], size_t fields_min, int seconds,
+			    struct client_rows *out, struct ccr_error *err);
 void client_rows_free(struct client_rows *rows);
 
 /* The value of KEY = VALUE in `scontrol show config`, malloc'd; NULL where it is not there. */

@@ -96,6 +96,26 @@ const char *sccr_find_conf(const char *given)
 	return access(DEFAULT_CONF, R_OK) == 0 ? DEFAULT_CONF : NULL;
 }
 
+double sccr_usual_weight(const char *preset, enum ccr_column column)
+{
+	if (column == CCR_COL_SITE)
+		return 1;
+	if (preset && !strcmp(preset, "lsf"))
+		return 1000000;
+	if (preset && (!strcmp(preset, "aqua") || !strcmp(preset, "multifactor")))
+		return 1000;
+	switch (column) {
+	case CCR_COL_ASSOC:
+		return 800;
+	case CCR_COL_FAIRSHARE:
+		return 500;
+	case CCR_COL_JOBSIZE:
+		return 16;
+	default:
+		return 1;
+	}
+}
+
 static int from_conf(struct sccr_weights *w, const char *conf, struct ccr_error *err)
 {
 	struct sim_cluster c;
@@ -105,6 +125,7 @@ static int from_conf(struct sccr_weights *w, const char *conf, struct ccr_error 
 		const char *value =
 		    columns[i].weight ? sim_cluster_setting(&c, columns[i].weight) : NULL;
 
+		w->any = w->any || value;
 		if (value && !sim_text_double(value, &w->value[i]))
 			rc = ccr_error_set(err, CCR_EINVAL, 0,
 					   "%s: %s: found %.40s, expected a number", conf,
@@ -118,6 +139,7 @@ static int from_conf(struct sccr_weights *w, const char *conf, struct ccr_error 
 static int from_option(struct sccr_weights *w, const char *given, struct ccr_error *err)
 {
 	char copy[512], *save = NULL;
+	bool had[CCR_COLUMNS] = {false};
 
 	if (snprintf(copy, sizeof(copy), "%s", given) >= (int)sizeof(copy))
 		return ccr_error_set(err, CCR_EINVAL, 0, "--weights: too long");
@@ -139,7 +161,11 @@ static int from_option(struct sccr_weights *w, const char *given, struct ccr_err
 					     "--weights: %s: found \"%.60s\", expected a number of "
 					     "at least 0",
 					     t, value);
-		w->known = true;
+		if (had[column])
+			return ccr_error_set(err, CCR_EINVAL, 0,
+					     "--weights: %s: found \"%.60s\", expected it once", t,
+					     value);
+		had[column] = w->known = w->any = true;
 	}
 	return CCR_OK;
 }

@@ -48,7 +48,11 @@ const char *sccr_find_conf(const char *given);
 struct sccr_weights {
 	double value[CCR_COLUMNS]; /* SITE's is 1 */
 	bool known;		   /* from a slurm.conf, or given for one column at least */
+	bool any;		   /* the slurm.conf has a line of them, or one was given */
 };
+
+/* Where nobody gives weights: those with which the presets' own documents come out. */
+double sccr_usual_weight(const char *preset, enum ccr_column column);
 
 /*
  * Those of a slurm.conf (conf NULL: none) with `given` ("jobsize=16,age=1", NULL: none) over them.

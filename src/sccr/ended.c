@@ -7,6 +7,7 @@
 
 #include "sccr/common.h"
 #include "sccr/queue.h"
+#include "sccr/sim_text.h"
 
 /* What sacct is asked for. */
 enum {
@@ -26,17 +27,20 @@ enum {
 #define SACCT_FORMAT                                                                               \
 	"JobID,State,ExitCode,Start,End,Timelimit,NodeList,User,Account,Partition,JobName"
 
+/* sacct itself waits three quarters of a minute for a slurmdbd that is stopped. */
+#define SACCT_SECONDS 10
+
 static const struct {
 	const char *state, *words; /* NULL: said with more */
 } states[] = {
     {"COMPLETED", NULL},
     {"FAILED", NULL},
     {"CANCELLED", NULL},
-    {"TIMEOUT", "It was ended at its time limit"},
+    {"TIMEOUT", NULL},
     {"OUT_OF_MEMORY", "It was ended for using more memory than it had asked for"},
     {"NODE_FAIL", "It was ended because a node of it failed"},
     {"PREEMPTED", "It was ended to make room for a job that may preempt it"},
-    {"DEADLINE", "It was ended at its deadline"},
+    {"DEADLINE", NULL},
     {"BOOT_FAIL", "Its nodes could not be booted"},
     {"REVOKED", "It was started by another cluster of the federation"},
 };
@@ -57,17 +61,31 @@ bool ended_state(const char *state)
 	return false;
 }
 
+/* sacct's word for it, without "sacct: error: ". */
+static void keep_silence(struct ended_source *s, const char *text)
+{
+	static const char *const prefixes[] = {"sacct: ", "error: ", "fatal: "};
+
+	if (strstr(text, "storage is disabled")) /* there is no database */
+		return;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		while (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+			text += strlen(prefixes[i]);
+	snprintf(s->silent, sizeof(s->silent), "%.299s", text);
+}
+
 void ended_source_read(struct ended_source *s, const char *asked)
 {
 	char id[64], delimiter[] = "--delimiter=" CLIENT_FIELD, format[] = SACCT_FORMAT;
 	char *const scontrol[] = {"scontrol", "show", "job", id, NULL};
 	char *const sacct[] = {"sacct", "-XnP", delimiter, "-j", id, "-o", format, NULL};
-	struct ccr_error none;
+	struct ccr_error err;
 
 	memset(s, 0, sizeof(*s));
 	snprintf(id, sizeof(id), "%s", asked);
-	(void)client_run(scontrol, 1, &s->scontrol, &none);
-	(void)client_run_lines(sacct, SACCT_FIELDS, &s->sacct, &none);
+	(void)client_run(scontrol, 1, &s->scontrol, &err);
+	if (client_run_lines_within(sacct, SACCT_FIELDS, SACCT_SECONDS, &s->sacct, &err))
+		keep_silence(s, err.text);
 }
 
 void ended_source_free(struct ended_source *s)
@@ -121,6 +139,7 @@ static void from_scontrol(const struct client_rows *rows, const char *number, st
 
 void ended_find(const struct ended_source *s, const char *id, const char *number, struct ended *out)
 {
+	out->silent = s->silent[0] ? s->silent : NULL;
 	from_scontrol(&s->scontrol, number, out);
 	for (size_t i = 0; i < s->sacct.n; i++) {
 		char **f = s->sacct.row[i];
@@ -133,12 +152,32 @@ void ended_find(const struct ended_source *s, const char *id, const char *number
 	}
 }
 
+static bool started(const struct ended *e)
+{
+	return e->start > 0 && e->end >= e->start;
+}
+
+/* Does its state speak of a time limit that it is well below? slurmctld looks once a minute. */
+static bool other_limit(const struct ended *e)
+{
+	sim_time limit;
+
+	return is(e->state, "TIMEOUT") && started(e) && sim_text_limit(e->limit, &limit) &&
+	       (sim_time)(e->end - e->start) * SIM_SECOND < limit - 60 * SIM_SECOND;
+}
+
+/* Did Slurm cancel it, as it was told to for a dependency that cannot be fulfilled? */
+static bool by_dependency(const struct ended *e)
+{
+	return is(e->state, "CANCELLED") && !strncmp(e->reason, "DependencyNeverSatisfied", 24);
+}
+
 /* " after D-HH:MM:SS", or that it never began. */
 static void print_length(const struct ended *e, FILE *out)
 {
 	long s;
 
-	if (e->start <= 0 || e->end < e->start) {
+	if (!started(e)) {
 		fputs(" before it started", out);
 		return;
 	}
@@ -167,6 +206,16 @@ void ended_print(const struct ended *e, FILE *out)
 		fputs("It ended by itself and well", out);
 	} else if (is(e->state, "FAILED")) {
 		print_code(e, out);
+	} else if (is(e->state, "TIMEOUT")) {
+		fputs(other_limit(e) ? "It was ended before its time limit"
+				     : "It was ended at its time limit",
+		      out);
+	} else if (is(e->state, "DEADLINE")) {
+		fputs(started(e) ? "It was ended at its deadline"
+				 : "It could not be done by its deadline any more, and ended",
+		      out);
+	} else if (by_dependency(e)) {
+		fputs("Slurm cancelled it as its dependency could not be fulfilled any more,", out);
 	} else if (is(e->state, "CANCELLED")) {
 		fprintf(out, "It was cancelled%s%s", e->by[0] ? " by " : "", e->by);
 	} else {
@@ -178,7 +227,18 @@ void ended_print(const struct ended *e, FILE *out)
 	if (e->reason[0] && strcmp(e->reason, "None") != 0)
 		fprintf(out, " (%s)", e->reason);
 	fputs(".\n", out);
-	if (is(e->state, "CANCELLED") && !e->by[0])
+	if (other_limit(e))
+		fputs("That is done when the minutes of a limit of its association or QOS are used "
+		      "up, or when its reservation ends.\n",
+		      out);
+	if (!is(e->state, "CANCELLED") || e->by[0] || by_dependency(e))
+		return;
+	if (e->silent)
+		fprintf(out,
+			"By whom, slurmctld does not tell, and the database does not answer: "
+			"%s.\n",
+			e->silent);
+	else
 		fputs("By whom, slurmctld does not tell; a database would (sacct).\n", out);
 }
 

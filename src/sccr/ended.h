@@ -13,6 +13,8 @@
 /* Both are asked once for the job, its array or its hetjob. */
 struct ended_source {
 	struct client_rows scontrol, sacct; /* n == 0: it does not answer, or does not know */
+	char silent[300];		    /* why the database does not answer; "": it does, */
+					    /* or there is none */
 };
 
 struct ended {
@@ -23,6 +25,7 @@ struct ended {
 	const char *state;  /* without what stands behind it, such as CANCELLED */
 	const char *limit;  /* as squeue writes it */
 	const char *reason; /* squeue's; "" */
+	const char *silent; /* why the database does not tell more; NULL: it does, or is none */
 };
 
 /* Asks for the job, array or hetjob. What cannot be had is left out. */

@@ -22,43 +22,12 @@ static const char help[] =
     "Says where a job stands in its partition and who is ahead of it, how its priority\n"
     "comes about, how far its group is from its target, what the job waits for, and what\n"
     "would change that; of a job that is over, how it ended. JOB is a job id, an array\n"
-    "task (12_3) or a part of a hetjob (12+1).\n\n"
+    "task (12_3) or a part of a hetjob (12+1); 12_[4-9] stands for the whole array 12.\n\n"
     "  -p, --policy FILE  the policy (default: the cluster's, where it can be read)\n"
     "      --json         the same as JSON\n"
     "  -h, --help\n\n"
-    "Exit status: 0 success, 1 there is no such job, or Slurm does not answer, 2 wrong use.\n";
-
-static int in_order(const void *pa, const void *pb)
-{
-	const struct queue_job *a = *(const struct queue_job *const *)pa;
-	const struct queue_job *b = *(const struct queue_job *const *)pb;
-
-	return queue_before(b, a) - queue_before(a, b);
-}
-
-static int rank(struct explain *x, struct ccr_error *err)
-{
-	const struct queue *q = x->queue;
-
-	/* a held job has the priority 0: it is not in the running */
-	if (!queue_waits(x->job) || x->job->priority <= 0)
-		return CCR_OK;
-	x->ahead = calloc(q->n + 1, sizeof(*x->ahead));
-	if (!x->ahead)
-		return ccr_error_nomem(err);
-	for (size_t i = 0; i < q->n; i++) {
-		const struct queue_job *j = &q->job[i];
-
-		if (!queue_waits(j) || j->priority <= 0 || strcmp(j->partition, x->job->partition))
-			continue;
-		x->of++;
-		if (j != x->job && queue_before(j, x->job))
-			x->ahead[x->n_ahead++] = j;
-	}
-	qsort(x->ahead, x->n_ahead, sizeof(*x->ahead), in_order);
-	x->rank = x->n_ahead + 1;
-	return CCR_OK;
-}
+    "Exit status: 0 success, 1 there is no such job, a FILE that is bad, or Slurm does not\n"
+    "answer, 2 wrong use.\n";
 
 /* Target and usage of the job's group, as far as they can be had by this user. */
 static void find_group(struct explain *x, const struct live_usage *usage)
@@ -139,7 +108,7 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 		       const struct ended_source *past, bool json, struct ccr_error *err)
 {
 	const struct queue_job *j = x->job;
-	int rc = rank(x, err);
+	int rc = explain_rank(x, err);
 
 	if (rc)
 		return rc;
@@ -202,6 +171,19 @@ static const struct queue_job **find_rows(const struct queue *q, const char *ask
 	return list;
 }
 
+static int not_there(const char *asked, const struct ended_source *past, struct ccr_error *err)
+{
+	if (past->silent[0])
+		return ccr_error_set(err, CCR_EINVAL, 0,
+				     "slurmctld knows no job %s that is yours to see, and the "
+				     "database does not answer: %s",
+				     asked, past->silent);
+	return ccr_error_set(err, CCR_EINVAL, 0,
+			     "there is no job %s: it never was, is not yours to see, or ended more "
+			     "than MinJobAge ago and no database knows it",
+			     asked);
+}
+
 /* what: all that is the same for every row. */
 static int explain_all(const struct explain *what, const struct live_usage *usage,
 		       const char *asked, bool json, struct ccr_error *err)
@@ -231,14 +213,11 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 		ended_source_read(&past, asked);
 		found = ended_print_gone(&past, json, stdout);
 	}
-	ended_source_free(&past);
 	if (json)
 		fputs("]\n", stdout);
 	if (!rc && !found)
-		rc = ccr_error_set(err, CCR_EINVAL, 0,
-				   "there is no job %s: it never was, is not yours to see, or "
-				   "ended more than MinJobAge ago and no database knows it",
-				   asked);
+		rc = not_there(asked, &past, err);
+	ended_source_free(&past);
 	return rc;
 }
 
@@ -281,23 +260,25 @@ static enum explain_policy compare(const char *given, const char *live)
 	return same_file(given, live) == 1 ? POLICY_THEIRS : POLICY_OTHER;
 }
 
-/* The policy, for names and targets; an unreadable one is no reason not to explain. */
-static struct ccr_config *load_policy(const char *given, struct explain *x, char **path)
+/*
+ * The policy, for names and targets. The cluster's own may be unreadable: that is no reason not to
+ * explain, and *config is NULL then. One that was given is to be read.
+ */
+static int load_policy(const char *given, struct explain *x, char **path,
+		       struct ccr_config **config, struct ccr_error *err)
 {
-	struct ccr_config *config = NULL;
-	struct ccr_error err;
-	int rc = live_policy_path(path, &err);
+	int rc = live_policy_path(path, err), bad = rc;
 
 	if (!rc)
 		x->policy_live = *path;
 	if (given || x->policy_live)
-		sccr_policy_load(given ? given : x->policy_live, &config, &err);
-	if (!config) {
-		sccr_say("explain", "no group terms: %s", err.text);
-		return NULL;
-	}
-	if (!given)
-		return config;
+		bad = sccr_policy_load(given ? given : x->policy_live, config, err);
+	if (bad && given)
+		return bad;
+	if (bad)
+		sccr_say("explain", "no group terms: %s", err->text);
+	if (bad || !given)
+		return CCR_OK;
 	x->policy_name = given;
 	/* CCR_EINVAL: its priorities are not made by a policy at all */
 	x->policy = rc == CCR_EINVAL ? POLICY_OTHER : compare(given, x->policy_live);
@@ -306,17 +287,25 @@ static struct ccr_config *load_policy(const char *given, struct explain *x, char
 			 *path ? ", which is " : "", *path ? *path : "");
 	else if (x->policy == POLICY_UNSURE)
 		sccr_say("explain", "warning: whether slurmctld uses %s cannot be told", given);
-	return config;
+	return CCR_OK;
 }
 
-/* 12, 12_3, 12+1 */
-static bool is_job(const char *text)
+/* 12, 12_3, 12+1; or squeue's way to write tasks of an array, 12_[4-9%2], which becomes 12. */
+static bool take_job(char *text)
 {
-	size_t n = strspn(text, "0123456789");
+	size_t n = strspn(text, "0123456789"), tasks;
 
-	if (n && (text[n] == '_' || text[n] == '+') && text[n + 1])
+	if (!n)
+		return false;
+	if (!strncmp(text + n, "_[", 2)) {
+		tasks = n + 2 + strspn(text + n + 2, "0123456789-,:%.");
+		if (strcmp(text + tasks, "]") != 0)
+			return false;
+		text[n] = '\0';
+	}
+	if ((text[n] == '_' || text[n] == '+') && text[n + 1])
 		n += 1 + strspn(text + n + 1, "0123456789");
-	return n && !text[n];
+	return !text[n];
 }
 
 int sccr_explain(int argc, char **argv)
@@ -326,7 +315,7 @@ int sccr_explain(int argc, char **argv)
 	const struct sccr_option options[] = {
 	    {"policy", 'p', &policy, NULL}, {"json", 0, NULL, &json}, {0}};
 	struct explain what = {.now = time(NULL)};
-	struct ccr_config *config;
+	struct ccr_config *config = NULL;
 	struct ccr_ledger *ledger;
 	struct client_rows parts;
 	struct live_usage usage;
@@ -337,7 +326,7 @@ int sccr_explain(int argc, char **argv)
 
 	if (rc != SCCR_GO_ON)
 		return rc;
-	if (optind + 1 != argc || !is_job(argv[optind]))
+	if (optind + 1 != argc || !take_job(argv[optind]))
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {
@@ -345,11 +334,14 @@ int sccr_explain(int argc, char **argv)
 		return SCCR_BAD;
 	}
 	what.queue = &q;
-	what.config = config = load_policy(policy, &what, &path);
+	rc = load_policy(policy, &what, &path, &config, &err);
+	what.config = config;
 	what.ledger = ledger = load_ledger();
 	explain_parts_read(&parts);
 	what.parts = &parts;
-	rc = live_usage_read(&usage, &err);
+	memset(&usage, 0, sizeof(usage));
+	if (!rc)
+		rc = live_usage_read(&usage, &err);
 	if (!rc)
 		rc = explain_all(&what, &usage, argv[optind], json, &err);
 	if (rc)

@@ -56,6 +56,10 @@ struct explain {
 	size_t rank, of;   /* in its partition, among the pending; 0 where it is not pending */
 	const struct queue_job **ahead;
 	size_t n_ahead;
+	/* others there that cannot start for now, how many rank higher; they do not count above */
+	size_t otherwise, otherwise_higher;
+	const char *part_limit;		 /* its partition's, as sinfo writes it; NULL: not known */
+	bool too_long;			 /* for this one of its partitions: it has no rank there */
 	const struct client_rows *parts; /* sinfo's nodes of partitions; NULL: not known */
 	/*
 	 * Of a booked job: what is on its nodes and ends by its start, the last to end first. The
@@ -76,13 +80,17 @@ struct explain {
 	 */
 	int depth;
 	bool beyond_depth;
+	bool backfill_off; /* by the policy: the gate makes no bookings */
 	enum explain_plan plan;
 	bool promised;	       /* the booking is the gate's */
 	bool held;	       /* PLAN_LIMIT: somebody has to let it go */
+	bool of_partition;     /* PLAN_LIMIT: a partition's doing */
 	unsigned long blocker; /* the job whose booking it would delay, 0 if unknown */
 	time_t booked;	       /* start of its own booking or of the one it would delay; -1 */
 	time_t earliest;       /* the first booking from now on on its partition's nodes; -1 */
 	bool unsure;	       /* there may be bookings there that cannot be seen, or are due now */
+	time_t begin;	       /* PLAN_LIMIT: when it may begin; 0: that is not it */
+	const char *dependency; /* PLAN_LIMIT: what it depends on; NULL: that is not it */
 	time_t now;
 	bool over; /* it has ended: so */
 	struct ended ended;
@@ -91,8 +99,14 @@ struct explain {
 	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 
+/* Counts who is ahead; free(x->ahead). */
+int explain_rank(struct explain *x, struct ccr_error *err);
+
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
 int explain_plan(struct explain *x, struct ccr_error *err);
+
+/* Sets booked, and the time in the reason, to what squeue tells of the booking of plan. */
+void explain_times(struct explain *x);
 
 /* PLAN_NODES: finds a reservation of these nodes. resv as below. */
 int explain_kept_for(struct explain *x, const char *hosts, const struct client_rows *resv,

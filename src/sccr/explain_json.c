@@ -77,7 +77,14 @@ void explain_print_json(const struct explain *x, FILE *out)
 			fputs(i ? ", " : "", out);
 			sccr_json_string(out, x->ahead[i]->id);
 		}
-		fputs("]", out);
+		fprintf(out, "], \"not_counted\": {\"jobs\": %zu, \"higher\": %zu}", x->otherwise,
+			x->otherwise_higher);
+	}
+	if (j->several)
+		fputs(", \"several_partitions\": true", out);
+	if (x->too_long) {
+		json_text(out, "time_limit", j->limit);
+		json_text(out, "partition_time_limit", x->part_limit);
 	}
 	if (x->job->terms.found && x->job->terms.by_hand)
 		fputs(", \"by_hand\": true", out);
@@ -108,9 +115,14 @@ void explain_print_json(const struct explain *x, FILE *out)
 	json_text(out, "plan", plans[x->plan]);
 	if (x->held)
 		fputs(", \"held\": true", out);
+	if (x->dependency)
+		json_text(out, "dependency", x->dependency);
+	json_time(out, "begin", x->begin);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)
 		json_text(out, "nodes", j->sched_nodes);
+	if (x->plan == PLAN_BOOKED && queue_tasks(j) > 1)
+		fputs(", \"booked_tasks\": 1", out); /* the next one's */
 	if (x->n_last) {
 		fputs(", \"waits_for\": [", out);
 		for (size_t i = 0; i < x->n_last; i++) {
@@ -124,7 +136,10 @@ void explain_print_json(const struct explain *x, FILE *out)
 			  x->resv.name);
 	if (x->blocker)
 		fprintf(out, ", \"would_delay\": %lu", x->blocker);
-	json_time(out, "earliest_booking", x->earliest);
+	if (!x->unsure)
+		json_time(out, "earliest_booking", x->earliest);
+	if (x->backfill_off)
+		fputs(", \"backfill\": false", out);
 	if (queue_waits(j) && x->depth >= 0)
 		fprintf(out, ", \"depth\": %d, \"beyond_depth\": %s", x->depth,
 			x->beyond_depth ? "true" : "false");

@@ -72,19 +72,29 @@ void explain_nodes_free(struct explain_nodes *set)
 
 void explain_parts_read(struct client_rows *parts)
 {
-	char format[] = "%R" CLIENT_FIELD "%N";
+	char format[] = "%R" CLIENT_FIELD "%N" CLIENT_FIELD "%l";
 	char *const argv[] = {"sinfo", "-h", "-a", "-o", format, NULL};
 
-	if (client_run_lines(argv, 2, parts, NULL))
+	if (client_run_lines(argv, 3, parts, NULL))
 		memset(parts, 0, sizeof(*parts));
+}
+
+static const char *field_of(const struct client_rows *parts, const char *partition, int field)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (!strcmp(parts->row[i][0], partition))
+			return parts->row[i][field];
+	return NULL;
 }
 
 const char *explain_parts_find(const struct client_rows *parts, const char *partition)
 {
-	for (size_t i = 0; i < parts->n; i++)
-		if (!strcmp(parts->row[i][0], partition))
-			return parts->row[i][1];
-	return NULL;
+	return field_of(parts, partition, 1);
+}
+
+const char *explain_parts_limit(const struct client_rows *parts, const char *partition)
+{
+	return field_of(parts, partition, 2);
 }
 
 /* sinfo's long form of a state, such as "idle", "mixed-" (booked by backfill) or "drained*". */

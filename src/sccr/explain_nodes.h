@@ -23,12 +23,14 @@ bool explain_nodes_share(const struct explain_nodes *set, const char *hosts);
 void explain_nodes_free(struct explain_nodes *set);
 
 /*
- * Which nodes each partition has, as sinfo tells it: two fields a row. No rows where it does not
- * answer.
+ * Which nodes and time limit each partition has, as sinfo tells it: three fields a row. No rows
+ * where it does not answer.
  */
 void explain_parts_read(struct client_rows *parts);
 /* The nodes of a partition; NULL where that is not known. */
 const char *explain_parts_find(const struct client_rows *parts, const char *partition);
+/* Its time limit, as sinfo writes it; NULL where that is not known. */
+const char *explain_parts_limit(const struct client_rows *parts, const char *partition);
 
 /* The states of nodes: how many are up (idle, in use or booked), and the others. */
 struct explain_states {

@@ -5,21 +5,26 @@
 #include "sccr/explain.h"
 #include "sccr/explain_reason.h"
 
-/* The time behind a word of the reason (squeue may write _ for blanks); -1 if there is none. */
-static time_t time_behind(const char *reason, const char *word)
-{
-	const char *at = strstr(reason, word);
-	char text[20];
-
-	if (!at)
-		return -1;
-	at += strlen(word);
-	snprintf(text, sizeof(text), "%.19s", at);
-	return queue_time(text);
-}
-
 /* What the gate says behind a reason, see src/select/report.c. */
 static const char could[] = "; could start now with ";
+
+/* What of it squeue and sinfo tell in numbers goes behind the words. */
+static void add_numbers(struct explain *x)
+{
+	size_t n = strlen(x->words), size = sizeof(x->words) - n;
+	const struct queue_job *j = x->job;
+
+	if (!strncmp(x->reason, "BeginTime", 9) && queue_time(j->start) > 0) {
+		x->begin = queue_time(j->start);
+		snprintf(x->words + n, size, ": it is %s", j->start);
+	} else if (!strncmp(x->reason, "Dependency", 10) && j->dependency[0]) {
+		x->dependency = j->dependency;
+		snprintf(x->words + n, size, " (%.120s)", j->dependency);
+	} else if (!strncmp(x->reason, "PartitionTimeLimit", 18) && x->part_limit) {
+		snprintf(x->words + n, size, " (%s, and at most %s there)", j->limit,
+			 x->part_limit);
+	}
+}
 
 static void read_reason(struct explain *x)
 {
@@ -41,8 +46,13 @@ static void read_reason(struct explain *x)
 		x->held = true;
 		x->plan = PLAN_LIMIT;
 		return;
+	case KIND_REFUSED:
+	case KIND_CLOSED:
+		x->of_partition = true;
+		/* fallthrough */
 	case KIND_OTHER:
 		x->plan = PLAN_LIMIT;
+		add_numbers(x);
 		return;
 	case KIND_NODES:
 		x->plan = PLAN_NODES;
@@ -57,13 +67,11 @@ static void read_reason(struct explain *x)
 	if (job) {
 		x->plan = PLAN_WOULD_DELAY;
 		x->blocker = strtoul(job + strlen("would delay job "), NULL, 10);
-		x->booked = time_behind(reason, "booked for ");
 	} else if (strstr(reason, "would delay")) {
 		x->plan = PLAN_WOULD_DELAY;
 	} else if (strstr(reason, "booked for ")) {
 		x->plan = PLAN_BOOKED;
 		x->promised = true;
-		x->booked = time_behind(reason, "booked for ");
 	} else {
 		x->plan = PLAN_BEHIND;
 	}
@@ -129,28 +137,22 @@ static bool counts(const struct queue_job *j)
 	       !strncmp(word, "Resources, cannot be booked ", 28);
 }
 
-/* In several partitions? Then the booking may be another one's. */
-static bool in_several(const struct queue *q, const struct queue_job *j)
-{
-	for (size_t i = 0; i < q->n; i++)
-		if (&q->job[i] != j && !strcmp(q->job[i].number, j->number))
-			return true;
-	return false;
-}
-
 /* Do jobs ahead have all the bookings of the partition? In doubt not. */
 static void look_at_depth(struct explain *x)
 {
 	int n = 0;
 
 	x->depth = -1;
-	if (!x->config || x->policy != POLICY_THEIRS || !x->config->backfill.enabled)
+	if (!x->config || x->policy != POLICY_THEIRS)
+		return;
+	x->backfill_off = !x->config->backfill.enabled;
+	if (x->backfill_off)
 		return;
 	ccr_config_backfill_of(x->config, x->job->partition, &x->depth, NULL);
 	for (size_t i = 0; i < x->n_ahead; i++) {
 		const struct queue_job *j = x->ahead[i];
 
-		n += counts(j) && !in_several(x->queue, j);
+		n += counts(j) && !j->several; /* it may be another one's */
 	}
 	x->beyond_depth = n >= x->depth;
 }
@@ -182,6 +184,7 @@ int explain_plan(struct explain *x, struct ccr_error *err)
 	if (!queue_waits(x->job))
 		return CCR_OK;
 	read_reason(x);
+	explain_times(x);
 	look_at_depth(x);
 	if ((x->plan == PLAN_BEHIND || x->plan == PLAN_NODES) && x->job->sched_nodes[0]) {
 		x->booked = queue_time(x->job->start);

@@ -12,7 +12,9 @@ enum explain_kind {
 	KIND_TURN,    /* it is in the running: None, Priority, Resources */
 	KIND_NODES,   /* nodes that it asks for are said not to be available */
 	KIND_HELD,    /* somebody or something has to let it go */
-	KIND_OTHER,   /* a limit, a dependency, a time, a partition: not its turn */
+	KIND_OTHER,   /* a limit, a dependency, a time: not its turn */
+	KIND_REFUSED, /* its partition does not take it as it is */
+	KIND_CLOSED,  /* its partition lets no job start */
 };
 
 /*

@@ -9,16 +9,10 @@
 
 #define SHOWN_AHEAD 5
 
-static void print_rank(const struct explain *x, FILE *out)
+static void print_ahead(const struct explain *x, FILE *out)
 {
 	size_t from = x->n_ahead > SHOWN_AHEAD ? x->n_ahead - SHOWN_AHEAD : 0, tasks = 0;
 
-	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
-		x->queue->partial ? ", counting only the jobs that you may see" : "");
-	if (!x->n_ahead) {
-		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
-		return;
-	}
 	for (size_t i = 0; i < x->n_ahead; i++)
 		tasks += queue_tasks(x->ahead[i]);
 	if (tasks > x->n_ahead)
@@ -33,6 +27,26 @@ static void print_rank(const struct explain *x, FILE *out)
 			j->priority, j->user, j->account, j->n_nodes, j->n_nodes == 1 ? "" : "s",
 			j->limit);
 	}
+}
+
+static void print_rank(const struct explain *x, FILE *out)
+{
+	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
+		x->queue->partial ? ", counting only the jobs that you may see" : "");
+	if (x->n_ahead)
+		print_ahead(x, out);
+	else
+		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
+	if (!x->otherwise)
+		return;
+	fprintf(out,
+		"Not counted there: %zu that cannot start for now, as a dependency, a time or a "
+		"limit keeps %s back",
+		x->otherwise, x->otherwise == 1 ? "it" : "them");
+	if (x->otherwise_higher)
+		fprintf(out, "; %zu rank%s higher", x->otherwise_higher,
+			x->otherwise_higher == 1 ? "s" : "");
+	fputs(".\n", out);
 }
 
 static void print_terms(const struct explain *x, FILE *out)
@@ -220,6 +234,10 @@ static void print_booked(const struct explain *x, FILE *out)
 	if (x->resv.name[0])
 		fprintf(out, ", when the reservation %s there ends", x->resv.name);
 	fputs(".\n", out);
+	if (queue_tasks(x->job) > 1)
+		fprintf(out,
+			"That is the booking of the array's next task; the other %zu follow it.\n",
+			queue_tasks(x->job) - 1);
 	if (x->suspended)
 		fprintf(out,
 			"Job %s there is suspended: when it will have ended is not known, so this "
@@ -279,6 +297,9 @@ static void print_behind(const struct explain *x, FILE *out)
 			"It waits (%s) and has no booking: the policy makes none in partition "
 			"%s.\n",
 			x->reason, x->job->partition);
+	else if (x->backfill_off)
+		fprintf(out, "It waits (%s) and has no booking: the policy's backfill is off.\n",
+			x->reason);
 	else if (x->n_ahead || x->queue->partial)
 		fprintf(out,
 			"It waits (%s) and has no booking: the highest of a partition get one, "
@@ -315,6 +336,17 @@ static void print_nodes(const struct explain *x, FILE *out)
 			x->resv.start, x->resv.end);
 }
 
+static void print_limit(const struct explain *x, FILE *out)
+{
+	if (x->job->several && x->of_partition)
+		fprintf(out, "It waits (%s).\n", x->reason);
+	else if (x->held)
+		fprintf(out, "It is held (%s): %s.\n", x->reason, x->words);
+	else
+		fprintf(out, "It does not wait for its turn but for something else (%s): %s.\n",
+			x->reason, x->words);
+}
+
 static void print_plan(const struct explain *x, FILE *out)
 {
 	switch (x->plan) {
@@ -340,13 +372,13 @@ static void print_plan(const struct explain *x, FILE *out)
 		fprintf(out, "It waits, and Slurm gives as the reason: %s.\n", x->reason);
 		break;
 	case PLAN_LIMIT:
-		fprintf(out,
-			x->held ? "It is held (%s): %s.\n"
-				: "It does not wait for its turn but for something else (%s): "
-				  "%s.\n",
-			x->reason, x->words);
+		print_limit(x, out);
 		break;
 	}
+	if (x->job->several && x->plan != PLAN_NONE && (x->plan != PLAN_LIMIT || x->of_partition))
+		fputs("It is in several partitions: Slurm has one reason and one start for all of "
+		      "them, those of the one that it tried last.\n",
+		      out);
 	if (x->smaller[0])
 		fprintf(out, "By the plan of this moment it could start at once with %s.\n",
 			x->smaller);
@@ -376,8 +408,9 @@ void explain_print(const struct explain *x, FILE *out)
 {
 	const struct queue_job *j = x->job;
 
-	fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", j->id, j->name,
-		j->user, j->account[0] ? j->account : "(none)", j->partition, j->state);
+	fprintf(out, "Job %.200s%s (%.60s) of %s, account %.60s, partition %s: %s", j->id,
+		strlen(j->id) > 200 ? "..." : "", j->name, j->user,
+		j->account[0] ? j->account : "(none)", j->partition, j->state);
 	if (!queue_waits(j) && j->nodes[0]) {
 		fprintf(out, " on %s since %s", j->nodes, j->start);
 		print_end(x, out);
@@ -387,6 +420,11 @@ void explain_print(const struct explain *x, FILE *out)
 		ended_print(&x->ended, out);
 	if (x->rank)
 		print_rank(x, out);
+	if (x->too_long)
+		fprintf(out,
+			"It has no rank in partition %s: its time limit of %s is above the %s "
+			"there, and so it does not start there, unless its QOS lets it.\n",
+			j->partition, j->limit, x->part_limit);
 	print_terms(x, out);
 	print_group(x, out);
 	print_plan(x, out);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIELDS 22 /* one more than are asked for: each ends with a mark */
-
 /* sprio's letters of the weighted columns. */
 static const char letters[CCR_COLUMNS] = {
     [CCR_COL_SITE] = 'S',      [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
@@ -118,55 +116,100 @@ static const char *given(const char *s)
 	return strcmp(s, "(null)") ? s : "";
 }
 
+/* One more than there are fields: each ends with a mark. */
+static const char fields[] = "iATPuaqlbSYeNVQDCrjvnE";
+#define FIELDS (sizeof(fields))
+
+static struct queue_job job_of(char **f)
+{
+	return (struct queue_job){
+	    .id = f[0],
+	    .number = f[1],
+	    .state = f[2],
+	    .partition = f[3],
+	    .user = f[4],
+	    .account = given(f[5]),
+	    .qos = f[6],
+	    .limit = f[7],
+	    .gres = f[8],
+	    .start = f[9],
+	    .sched_nodes = given(f[10]),
+	    .end = f[11],
+	    .nodes = f[12],
+	    .submit = f[13],
+	    .priority = strtod(f[14], NULL),
+	    .n_nodes = strtol(f[15], NULL, 10),
+	    .n_cpus = strtol(f[16], NULL, 10),
+	    .reason = f[17],
+	    .name = f[18],
+	    .resv = given(f[19]),
+	    .req_nodes = given(f[20]),
+	    .dependency = given(f[21]),
+	};
+}
+
+/*
+ * A line for each record of slurmctld's: squeue alone would merge the tasks of an array, whatever
+ * each of them waits for. Not a line for each partition, for which squeue -P looks into the
+ * partitions and crashes where PrivateData hides them.
+ */
+static int ask(struct queue *q, struct ccr_error *err)
+{
+	char format[128];
+	char *const argv[] = {"squeue", "-h",	"-a", "--array-unique", "-t", "all",
+			      "-o",	format, NULL};
+	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
+
+	for (const char *c = fields; *c; c++)
+		n += (size_t)snprintf(format + n, sizeof(format) - n, "%%%c" CLIENT_FIELD, *c);
+	return client_run_safe(argv, FIELDS, &q->rows, err);
+}
+
+size_t queue_split(struct queue_job *out, const struct queue_job *j, char *partitions)
+{
+	char *save = NULL, *p = strtok_r(partitions, ",", &save);
+	size_t n = 0;
+
+	do {
+		out[n] = *j;
+		out[n++].partition = p ? p : "";
+	} while (p && (p = strtok_r(NULL, ",", &save)));
+	for (size_t i = 0; i < n; i++)
+		out[i].several = n > 1;
+	return n;
+}
+
+/* The lines as jobs, a row for each partition of a pending one. */
+static int take_jobs(struct queue *q, struct ccr_error *err)
+{
+	size_t room = q->rows.n + 1;
+
+	for (size_t i = 0; i < q->rows.n; i++)
+		for (const char *c = q->rows.row[i][3]; *c; c++)
+			room += *c == ',';
+	q->job = calloc(room, sizeof(*q->job));
+	if (!q->job)
+		return ccr_error_nomem(err);
+	for (size_t i = 0; i < q->rows.n; i++) {
+		const struct queue_job j = job_of(q->rows.row[i]);
+
+		q->n += queue_split(q->job + q->n, &j, q->rows.row[i][3]);
+	}
+	return CCR_OK;
+}
+
 int queue_read(struct queue *q, struct ccr_error *err)
 {
-	static const char fields[] = "iATPuaqlbSYeNVQDCrjvn";
-	char format[128];
-	char *const argv[] = {"squeue", "-h", "-a", "-P", "-t", "all", "-o", format, NULL};
-	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
 	int rc;
 
 	memset(q, 0, sizeof(*q));
-	for (const char *c = fields; *c; c++)
-		n += (size_t)snprintf(format + n, sizeof(format) - n, "%%%c" CLIENT_FIELD, *c);
-	rc = client_run_safe(argv, FIELDS, &q->rows, err);
-	if (rc)
-		return rc;
-	q->job = calloc(q->rows.n + 1, sizeof(*q->job));
-	if (!q->job) {
-		queue_free(q);
-		return ccr_error_nomem(err);
+	rc = ask(q, err);
+	if (!rc)
+		rc = take_jobs(q, err);
+	if (!rc) {
+		q->partial = is_partial();
+		rc = read_terms(q, err);
 	}
-	for (size_t i = 0; i < q->rows.n; i++) {
-		char **f = q->rows.row[i];
-
-		q->job[i] = (struct queue_job){
-		    .id = f[0],
-		    .number = f[1],
-		    .state = f[2],
-		    .partition = f[3],
-		    .user = f[4],
-		    .account = given(f[5]),
-		    .qos = f[6],
-		    .limit = f[7],
-		    .gres = f[8],
-		    .start = f[9],
-		    .sched_nodes = given(f[10]),
-		    .end = f[11],
-		    .nodes = f[12],
-		    .submit = f[13],
-		    .priority = strtod(f[14], NULL),
-		    .n_nodes = strtol(f[15], NULL, 10),
-		    .n_cpus = strtol(f[16], NULL, 10),
-		    .reason = f[17],
-		    .name = f[18],
-		    .resv = given(f[19]),
-		    .req_nodes = given(f[20]),
-		};
-	}
-	q->n = q->rows.n;
-	q->partial = is_partial();
-	rc = read_terms(q, err);
 	if (rc)
 		queue_free(q);
 	return rc;

@@ -25,8 +25,10 @@ struct queue_job {
 	const char *number; /* the job id that sprio knows */
 	const char *state, *partition, *user, *account, *qos, *limit, *gres, *start, *sched_nodes;
 	const char *end, *nodes, *submit, *reason, *name, *resv;
-	const char *req_nodes; /* that it names (-w) */
-	double priority;       /* in this partition, where sprio tells it; else squeue's */
+	const char *req_nodes;	/* that it names (-w) */
+	const char *dependency; /* what is left of it */
+	bool several;		/* it is in several partitions, a row for each */
+	double priority;	/* in this partition, where sprio tells it; else squeue's */
 	long n_nodes, n_cpus;
 	struct queue_terms terms;
 };
@@ -39,8 +41,14 @@ struct queue {
 	bool partial; /* PrivateData hides jobs of others */
 };
 
-/* All jobs that the caller may see, a row for each partition of a pending job. */
+/*
+ * All jobs that the caller may see, a row for each record of slurmctld's and each partition of a
+ * pending job. The tasks of a pending array are one record until one of them is split off: it has
+ * started, or has a priority, a hold or a booking of its own.
+ */
 int queue_read(struct queue *q, struct ccr_error *err);
+/* A row of j for each of its partitions, a list with commas that is cut up. Returns how many. */
+size_t queue_split(struct queue_job *out, const struct queue_job *j, char *partitions);
 void queue_free(struct queue *q);
 
 /* Is this row (part of) the job that was asked for: 12, 12_3, 12+1? */

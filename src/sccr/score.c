@@ -59,7 +59,8 @@ static const char help[] =
     "written as D-HH:MM:SS, mem with K, M, G or T. Several values, or a range FROM..TO\n"
     "or FROM..TO..STEP, give a table.\n\n"
     "  -p, --policy FILE      a policy file or the name of a preset (default: ccr)\n"
-    "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf)\n"
+    "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf,\n"
+    "                         else the preset's own)\n"
     "  -w, --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
     "      --plot FILE        draws the priority over the first variable with several values\n"
     "                         (a line for each value of the others) as SVG\n"
@@ -247,7 +248,9 @@ static int make(struct run *r, const char *policy, const char *conf, const char 
 	r->rule.base = r->config->base;
 	r->rule.whole = !r->config->exact_points;
 	for (int i = 0; i < CCR_COLUMNS; i++)
-		r->rule.weight[i] = r->weights.known || i == CCR_COL_SITE ? r->weights.value[i] : 1;
+		r->rule.weight[i] = r->weights.any
+					? r->weights.value[i]
+					: sccr_usual_weight(r->config->preset, (enum ccr_column)i);
 	for (int i = 0; !rc && i < n; i++)
 		rc = score_inputs_take(&r->in, r->config, words[i], err);
 	if (!rc)
@@ -261,6 +264,36 @@ static void clear(struct run *r)
 	ccr_policy_free(r->policy);
 	ccr_config_free(r->config);
 	free(r->row);
+}
+
+/* Weights that nobody gave are said. */
+static void say_weights(const struct run *r)
+{
+	char list[200];
+	size_t n = 0;
+
+	if (r->weights.any)
+		return;
+	for (int i = 0; i < CCR_COLUMNS && n < sizeof(list); i++)
+		if (i != CCR_COL_SITE)
+			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s=%.0f", n ? "," : "",
+					      ccr_column_name(i), r->rule.weight[i]);
+	sccr_say("score",
+		 "no weights in a slurm.conf and no --weights: the usual ones are "
+		 "taken, %s",
+		 list);
+}
+
+/* What was given and moves nothing is said, as by simulate. */
+static void say_unread(const struct run *r)
+{
+	for (int v = 0; v < CCR_VAR_COUNT; v++)
+		if (r->in.var[v].n && !score_inputs_matter(&r->in, r->policy, (enum ccr_var)v))
+			sccr_say("score", "%s is not used: no column of the policy reads it",
+				 ccr_var_info(v)->name);
+	if (r->in.group && !score_inputs_group_matters(&r->in, r->policy))
+		sccr_say("score", "group is not used: no column of the policy reads a target or "
+				  "factor of it");
 }
 
 /* 0, or the exit status, which is said why. */
@@ -316,8 +349,8 @@ int sccr_score(int argc, char **argv)
 		clear(&r);
 		return SCCR_BAD;
 	}
-	if (!r.weights.known)
-		sccr_say("score", "no slurm.conf and no --weights: each weight counts 1");
+	say_weights(&r);
+	say_unread(&r);
 	if (r.faults)
 		sccr_say("score", "a column had no finite value and counts 0 there");
 	if (r.cut)

@@ -215,18 +215,32 @@ static int take_group(struct score_inputs *in, const struct ccr_config *config, 
 	return CCR_OK;
 }
 
-static int take_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
-		     struct ccr_error *err)
+static int add_tier(struct score_input *v, const struct ccr_config *config, const char *name,
+		    struct ccr_error *err)
 {
-	if (in->var[CCR_VAR_FINANCIAL].n)
-		return bad(err, "tier", name, "it once, and no financial beside it");
-	for (size_t i = 0; i < config->groups.n_tiers; i++) {
-		if (!strcmp(config->groups.tiers[i].name, name)) {
-			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
-				   err);
-		}
-	}
+	for (size_t i = 0; i < config->groups.n_tiers; i++)
+		if (!strcmp(config->groups.tiers[i].name, name))
+			return add(v, config->groups.tiers[i].factor, err);
 	return bad(err, "tier", name, "a tier of the policy");
+}
+
+/* Tiers are names of financial factors. */
+static int take_tiers(struct score_inputs *in, const struct ccr_config *config, char *list,
+		      struct ccr_error *err)
+{
+	struct score_input *v = &in->var[CCR_VAR_FINANCIAL];
+	char *save = NULL;
+	int rc = CCR_OK;
+
+	if (v->n)
+		return bad(err, "tier", list, "it once, and no financial beside it");
+	for (char *t = strtok_r(list, ",", &save); !rc && t; t = strtok_r(NULL, ",", &save))
+		rc = add_tier(v, config, t, err);
+	if (!rc && !v->n)
+		rc = bad(err, "tier", "", "a tier of the policy");
+	if (!rc && v->n > 1)
+		in->order[in->n_several++] = CCR_VAR_FINANCIAL;
+	return rc;
 }
 
 static int take_nice(struct score_inputs *in, const char *text, struct ccr_error *err)
@@ -268,7 +282,7 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 	if (!strcmp(name, "group"))
 		rc = take_group(in, config, list, err);
 	else if (!strcmp(name, "tier"))
-		rc = take_tier(in, config, list, err);
+		rc = take_tiers(in, config, list, err);
 	else if (!strcmp(name, "nice"))
 		rc = take_nice(in, list, err);
 	else if (var < 0)
@@ -296,6 +310,38 @@ void score_inputs_free(struct score_inputs *in)
 static bool given(const struct score_inputs *in, enum ccr_var v)
 {
 	return in->var[v].n > 0;
+}
+
+/* What score_inputs_vars() makes of what is given, where it is not given itself. */
+static const struct {
+	enum ccr_var from, to;
+} follows[] = {{CCR_VAR_TARGET, CCR_VAR_FS_DELTA},
+	       {CCR_VAR_TARGET, CCR_VAR_FAIRSHARE_FACTOR},
+	       {CCR_VAR_USAGE, CCR_VAR_FS_DELTA},
+	       {CCR_VAR_USAGE, CCR_VAR_FAIRSHARE_FACTOR},
+	       {CCR_VAR_NODES, CCR_VAR_NCPUS},
+	       {CCR_VAR_QUEUE_MINUTES, CCR_VAR_ELIGIBLE_TIME},
+	       {CCR_VAR_ELIGIBLE_TIME, CCR_VAR_QUEUE_MINUTES},
+	       {CCR_VAR_RUN_HOURS, CCR_VAR_LSF_PRIORITY},
+	       {CCR_VAR_STARTED, CCR_VAR_LSF_PRIORITY}};
+
+bool score_inputs_matter(const struct score_inputs *in, const struct ccr_policy *policy,
+			 enum ccr_var v)
+{
+	bool read = ccr_policy_uses(policy, v);
+
+	for (size_t i = 0; i < sizeof(follows) / sizeof(follows[0]); i++)
+		read = read || (follows[i].from == v && !given(in, follows[i].to) &&
+				ccr_policy_uses(policy, follows[i].to));
+	return read;
+}
+
+bool score_inputs_group_matters(const struct score_inputs *in, const struct ccr_policy *policy)
+{
+	return (!given(in, CCR_VAR_TARGET) && score_inputs_matter(in, policy, CCR_VAR_TARGET)) ||
+	       (!given(in, CCR_VAR_FINANCIAL) && ccr_policy_uses(policy, CCR_VAR_FINANCIAL)) ||
+	       (!given(in, CCR_VAR_FAIRSHARE_FACTOR) &&
+		ccr_policy_uses(policy, CCR_VAR_FAIRSHARE_FACTOR));
 }
 
 /* PBS's factor as the plugin has it, but for users' shares in sacctmgr, which nobody gave. */

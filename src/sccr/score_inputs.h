@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/config.h"
+#include "core/policy.h"
 #include "core/vars.h"
 
 #define SCORE_VALUES_MAX 1000
@@ -34,6 +35,14 @@ struct score_inputs {
 int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, const char *word,
 		      struct ccr_error *err);
 void score_inputs_free(struct score_inputs *in);
+
+/*
+ * Does it make a difference to the policy that a variable was given, or the group: is it read, or
+ * something that follows from it and was not given itself?
+ */
+bool score_inputs_matter(const struct score_inputs *in, const struct ccr_policy *policy,
+			 enum ccr_var v);
+bool score_inputs_group_matters(const struct score_inputs *in, const struct ccr_policy *policy);
 
 /*
  * Fills var[CCR_VAR_COUNT] for one choice of values (which[] by variable), and computes what

@@ -74,28 +74,45 @@ static int get_cluster(struct run *r, struct ccr_error *err)
 			     "no cluster is given: --cluster FILE or --nodes N --cpus N");
 }
 
+/* One is not many. */
+static const char *of(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+static const char *over(const struct run *r, uint64_t n)
+{
+	return !r->o.no_kill ? "ended at it" : of(n, "it runs on", "they run on");
+}
+
 static void name_losses(const struct run *r)
 {
 	const struct sim_workload_counts *c = &r->workload.counts;
-	const char *path = r->workload.path, *over = r->o.no_kill ? "they run on" : "ended at it";
+	const char *path = r->workload.path;
 
 	if (c->bad)
-		sccr_say(COMMAND, "%s: %llu of %llu lines are bad and left out", path,
-			 (unsigned long long)c->bad, (unsigned long long)c->lines);
+		sccr_say(COMMAND, "%s: %llu of %llu line%s bad and left out", path,
+			 (unsigned long long)c->bad, (unsigned long long)c->lines,
+			 c->bad > 1 ? "s are" : of(c->lines, " is", "s is"));
 	if (c->skipped)
-		sccr_say(COMMAND, "%s: %llu jobs never ran or have not ended and are left out",
-			 path, (unsigned long long)c->skipped);
+		sccr_say(COMMAND, "%s: %llu %s left out", path, (unsigned long long)c->skipped,
+			 of(c->skipped, "job never ran or has not ended and is",
+			    "jobs never ran or have not ended and are"));
 	if (c->cut)
-		sccr_say(COMMAND, "%s: %llu jobs ran longer than their limit: %s", path,
-			 (unsigned long long)c->cut, over);
+		sccr_say(COMMAND, "%s: %llu %s limit: %s", path, (unsigned long long)c->cut,
+			 of(c->cut, "job ran longer than its", "jobs ran longer than their"),
+			 over(r, c->cut));
 	if (c->over_max)
 		sccr_say(COMMAND,
-			 "%s: %llu jobs ask for more time than their partition's MaxTime, with "
-			 "which Slurm would not start them: MaxTime is taken for their limit",
-			 path, (unsigned long long)c->over_max);
+			 "%s: %llu %s partition's MaxTime, with which Slurm would not start %s: "
+			 "MaxTime is taken for the limit",
+			 path, (unsigned long long)c->over_max,
+			 of(c->over_max, "job asks for more time than its",
+			    "jobs ask for more time than their"),
+			 of(c->over_max, "it", "them"));
 	if (c->over_max_cut)
 		sccr_say(COMMAND, "%s: %llu of these ran longer than MaxTime: %s", path,
-			 (unsigned long long)c->over_max_cut, over);
+			 (unsigned long long)c->over_max_cut, over(r, c->over_max_cut));
 }
 
 static int add_workload(json_object *o, const struct run *r)
@@ -131,9 +148,11 @@ static void put_text_head(FILE *out, const struct run *r)
 {
 	const struct sim_workload_counts *c = &r->workload.counts;
 
-	fprintf(out, "%s: %llu jobs on %u nodes, %llu CPUs, %llu GPUs\n",
-		sccr_safe(r->workload.path).text, (unsigned long long)c->jobs, r->cluster.nodes,
-		(unsigned long long)r->cluster.cpus, (unsigned long long)r->cluster.gpus);
+	fprintf(out, "%s: %llu %s on %u %s, %llu %s, %llu %s\n", sccr_safe(r->workload.path).text,
+		(unsigned long long)c->jobs, of(c->jobs, "job", "jobs"), r->cluster.nodes,
+		of(r->cluster.nodes, "node", "nodes"), (unsigned long long)r->cluster.cpus,
+		of(r->cluster.cpus, "CPU", "CPUs"), (unsigned long long)r->cluster.gpus,
+		of(r->cluster.gpus, "GPU", "GPUs"));
 	if (r->policy)
 		fprintf(out, "policy: %s\n", sccr_safe(sim_policy_words(r->policy)).text);
 	if (r->interrupted)

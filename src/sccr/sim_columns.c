@@ -148,12 +148,26 @@ static int start_parser(struct sim_columns *c)
 	return 0;
 }
 
+/* A name that stands in the header twice: which of them is meant nobody can tell. NULL: none. */
+static const char *named_twice(const struct sim_columns *c, const struct column_name *names)
+{
+	for (const struct column_name *n = names; n->name; n++) {
+		int times = 0;
+
+		for (int i = 0; i < c->fields; i++)
+			times += !strcasecmp(c->field[i], n->name);
+		if (times > 1)
+			return n->name;
+	}
+	return NULL;
+}
+
 struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 				    struct sim_message *m)
 {
 	const struct column_name *names = format == SIM_FORMAT_CSV ? csv_names : sacct_names, *n;
 	struct sim_columns *c = calloc(1, sizeof(*c));
-	const char *missing = NULL;
+	const char *missing = NULL, *twice;
 
 	if (c)
 		c->format = format;
@@ -170,6 +184,12 @@ struct sim_columns *sim_columns_new(enum sim_format format, const char *header,
 		return NULL;
 	}
 	c->fields = c->count;
+	twice = named_twice(c, names);
+	if (twice) {
+		snprintf(m->text, sizeof(m->text), "the header has column %s twice", twice);
+		sim_columns_free(c);
+		return NULL;
+	}
 	for (n = names; n->name; n++)
 		for (int i = 0; i < c->fields; i++)
 			if (!strcasecmp(c->field[i], n->name) && c->at[n->column] < 0)

@@ -327,8 +327,9 @@ int sim_run(struct sim *s, struct ccr_error *err)
 	s->figures->interrupted = s->interrupted;
 	if (!rc && !s->interrupted && s->queued)
 		return ccr_error_set(err, CCR_EINVAL, 0,
-				     "scheduler %s: %u jobs never started, the first is job %s",
-				     s->sched->name, sim_waiting(s), s->queue[0]->id);
+				     "scheduler %s: %u job%s never started, the first is job %s",
+				     s->sched->name, sim_waiting(s), sim_waiting(s) == 1 ? "" : "s",
+				     s->queue[0]->id);
 	return rc;
 }
 

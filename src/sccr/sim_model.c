@@ -43,6 +43,14 @@ static bool all_full(const struct sim *s)
 	return s->levels.cpus_used >= s->cluster->cpus;
 }
 
+/* Takes the job's booking out of the plan, if it has one. */
+static void unbook(struct model *m, const struct sim *s, const struct sim_job *first)
+{
+	for (uint32_t i = 0; first->booking >= 0 && i < s->bookings; i++)
+		if (s->booking[i].job == first)
+			sim_plan_unbook(m->plan, first, s->booking[i].pick, s->booking[i].npick);
+}
+
 /*
  * Books the job where it has its turn; for one that is booked in another of its partitions only if
  * that makes it earlier. 0, 1 if it is a booking more, -1: see err.
@@ -59,9 +67,7 @@ static int book(struct model *m, struct sim *s, struct sim_job *j, struct ccr_er
 	}
 	if (start >= SIM_NEVER || (has && start >= first->booking))
 		return 0;
-	for (uint32_t i = 0; has && i < s->bookings; i++)
-		if (s->booking[i].job == first)
-			sim_plan_unbook(m->plan, first, s->booking[i].pick, s->booking[i].npick);
+	unbook(m, s, first);
 	if (sim_plan_book(m->plan, j, start, m->pick, j->demand.nodes, m->whole) ||
 	    sim_book(s, j, start, m->pick, j->demand.nodes, err)) {
 		ccr_error_nomem(err);
@@ -91,9 +97,12 @@ static int cycle(void *state, struct sim *s, struct ccr_error *err)
 			break;
 		if (!sim_refused_match(&m->refused, s->cluster, j, false)) {
 			if (sim_plan_now(m->plan, s, j, m->pick)) {
-				int rc = sim_start(s, j, m->pick, j->demand.nodes,
-						   passed > sim_places_above(s, j), err);
+				int rc;
 
+				booked -= sim_first(j)->booking >= 0;
+				unbook(m, s, sim_first(j));
+				rc = sim_start(s, j, m->pick, j->demand.nodes,
+					       passed > sim_places_above(s, j), err);
 				if (rc)
 					return rc;
 				if (m->failed)

@@ -13,11 +13,9 @@ struct hold {
 	struct sim_pick pick;
 };
 
-struct track {
-	struct hold *run; /* by `to`, then serial */
-	struct hold *book;
-	uint32_t nrun, run_room, nbook, book_room;
-	bool listed; /* in sim_plan.booked */
+/* Free amounts may fall below nothing where a whole-node booking meets a running job. */
+struct amount {
+	int64_t cpus, mem, gpus[SIM_NODE_TYPES];
 };
 
 /* A change of what is free of a node. */
@@ -25,6 +23,22 @@ struct change {
 	sim_time t;
 	const struct sim_pick *pick;
 	int sign;
+};
+
+struct track {
+	struct hold *run; /* by `to`, then serial */
+	struct hold *book;
+	uint32_t nrun, run_room, nbook, book_room;
+	bool listed; /* in sim_plan.booked */
+	/*
+	 * What changes() found, for as long as it holds: till the next moment, or a hold more or
+	 * less. Of many jobs that are tried, few change more than one node.
+	 */
+	bool known;
+	sim_time at;
+	struct amount now;
+	struct change *change;
+	uint32_t nchange, change_room;
 };
 
 /* Start times [from, to] at which one node would do; `sign` turns them into a sweep. */
@@ -38,8 +52,6 @@ struct sim_plan {
 	struct track *track;
 	uint32_t *booked; /* nodes that have bookings */
 	uint32_t nbooked;
-	struct change *change;
-	uint32_t change_room;
 	struct edge *edge;
 	uint32_t nedge, edge_room;
 	bool failed;
@@ -68,10 +80,10 @@ void sim_plan_free(struct sim_plan *p)
 	for (uint32_t i = 0; p->track && i < p->c->nodes; i++) {
 		free(p->track[i].run);
 		free(p->track[i].book);
+		free(p->track[i].change);
 	}
 	free(p->track);
 	free(p->booked);
-	free(p->change);
 	free(p->edge);
 	free(p);
 }
@@ -109,6 +121,7 @@ int sim_plan_run(struct sim_plan *p, const struct sim_job *j)
 		while (at && t->run[at - 1].to > j->planned_end)
 			at--;
 		memmove(t->run + at + 1, t->run + at, (t->nrun - at) * sizeof(*t->run));
+		t->known = false;
 		t->run[at] = (struct hold){j->start, j->planned_end, j->serial, j->pick[i]};
 		t->nrun++;
 	}
@@ -125,6 +138,7 @@ void sim_plan_end(struct sim_plan *p, const struct sim_job *j)
 			at++;
 		if (at == t->nrun)
 			continue;
+		t->known = false;
 		t->nrun--;
 		memmove(t->run + at, t->run + at + 1, (t->nrun - at) * sizeof(*t->run));
 	}
@@ -135,6 +149,7 @@ void sim_plan_clear(struct sim_plan *p)
 	for (uint32_t i = 0; i < p->nbooked; i++) {
 		p->track[p->booked[i]].nbook = 0;
 		p->track[p->booked[i]].listed = false;
+		p->track[p->booked[i]].known = false;
 	}
 	p->nbooked = 0;
 }
@@ -154,6 +169,7 @@ int sim_plan_book(struct sim_plan *p, const struct sim_job *j, sim_time start,
 		if (!t->listed)
 			p->booked[p->nbooked++] = pick[i].node;
 		t->listed = true;
+		t->known = false;
 		h = &t->book[t->nbook++];
 		*h = (struct hold){start, end, j->serial, pick[i]};
 		if (whole) {
@@ -174,15 +190,12 @@ void sim_plan_unbook(struct sim_plan *p, const struct sim_job *j, const struct s
 
 		while (at < t->nbook && t->book[at].serial != j->serial)
 			at++;
-		if (at < t->nbook)
-			t->book[at] = t->book[--t->nbook];
+		if (at == t->nbook)
+			continue;
+		t->known = false;
+		t->book[at] = t->book[--t->nbook];
 	}
 }
-
-/* Free amounts may fall below nothing where a whole-node booking meets a running job. */
-struct amount {
-	int64_t cpus, mem, gpus[SIM_NODE_TYPES];
-};
 
 static void change_amount(struct amount *a, const struct sim_pick *p, int sign)
 {
@@ -223,36 +236,49 @@ static int by_time(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-/*
- * The changes of a node after now, in order. A job that should have ended by now is there for one
- * more moment. *a becomes what is free now beside the bookings.
- */
-static uint32_t changes(struct sim_plan *p, const struct sim *s, uint32_t node, struct amount *a)
+/* Finds the changes of a node after now, in order, and what is free now beside the bookings. */
+static bool find_changes(struct track *t, const struct sim *s, uint32_t node)
 {
-	struct track *t = &p->track[node];
 	uint32_t n = 0;
 
-	*a = free_now(s, node);
-	if (!room(&p->change, &p->change_room, t->nrun + 2 * t->nbook, sizeof(*p->change))) {
-		p->failed = true;
-		return 0;
-	}
+	if (!room(&t->change, &t->change_room, t->nrun + 2 * t->nbook, sizeof(*t->change)))
+		return false;
+	t->now = free_now(s, node);
 	for (uint32_t i = 0; i < t->nrun; i++) {
+		/* a job that should have ended by now is there for one more moment */
 		sim_time end = t->run[i].to > s->now ? t->run[i].to : s->now + 1;
 
-		p->change[n++] = (struct change){end, &t->run[i].pick, +1};
+		t->change[n++] = (struct change){end, &t->run[i].pick, +1};
 	}
-	if (!t->nbook)
-		return n;
 	for (uint32_t i = 0; i < t->nbook; i++) {
 		if (t->book[i].from <= s->now)
-			change_amount(a, &t->book[i].pick, -1);
+			change_amount(&t->now, &t->book[i].pick, -1);
 		else
-			p->change[n++] = (struct change){t->book[i].from, &t->book[i].pick, -1};
-		p->change[n++] = (struct change){t->book[i].to, &t->book[i].pick, +1};
+			t->change[n++] = (struct change){t->book[i].from, &t->book[i].pick, -1};
+		t->change[n++] = (struct change){t->book[i].to, &t->book[i].pick, +1};
 	}
-	qsort(p->change, n, sizeof(*p->change), by_time);
-	return n;
+	if (t->nbook)
+		qsort(t->change, n, sizeof(*t->change), by_time);
+	t->nchange = n;
+	t->at = s->now;
+	t->known = true;
+	return true;
+}
+
+/* The same, as long as it holds. *a becomes what is free now; the track has the changes. */
+static const struct track *changes(struct sim_plan *p, const struct sim *s, uint32_t node,
+				   struct amount *a)
+{
+	struct track *t = &p->track[node];
+
+	if ((!t->known || t->at != s->now) && !find_changes(t, s, node)) {
+		p->failed = true;
+		t->known = false;
+		t->nchange = 0;
+		t->now = free_now(s, node);
+	}
+	*a = t->now;
+	return t;
 }
 
 /* The least of both, component by component. */
@@ -269,17 +295,18 @@ static struct amount free_during(struct sim_plan *p, const struct sim *s, uint32
 				 sim_time from, sim_time limit)
 {
 	struct amount a, low;
-	uint32_t n = changes(p, s, node, &a), i = 0;
+	const struct track *t = changes(p, s, node, &a);
+	uint32_t n = t->nchange, i = 0;
 	sim_time end = limit >= SIM_NEVER - from ? SIM_NEVER : from + limit;
 
-	for (; i < n && p->change[i].t <= from; i++)
-		change_amount(&a, p->change[i].pick, p->change[i].sign);
+	for (; i < n && t->change[i].t <= from; i++)
+		change_amount(&a, t->change[i].pick, t->change[i].sign);
 	low = a;
-	while (i < n && p->change[i].t < end) {
-		sim_time t = p->change[i].t;
+	while (i < n && t->change[i].t < end) {
+		sim_time when = t->change[i].t;
 
-		for (; i < n && p->change[i].t == t; i++)
-			change_amount(&a, p->change[i].pick, p->change[i].sign);
+		for (; i < n && t->change[i].t == when; i++)
+			change_amount(&a, t->change[i].pick, t->change[i].sign);
 		least(&low, &a);
 	}
 	return low;
@@ -357,15 +384,17 @@ static sim_time windows(struct sim_plan *p, const struct sim *s, const struct si
 			uint32_t node, sim_time before, bool want_all)
 {
 	struct amount a;
-	uint32_t n = changes(p, s, node, &a), i = 0;
+	const struct track *track = changes(p, s, node, &a);
+	const struct change *change = track->change;
+	uint32_t n = track->nchange, i = 0;
 	sim_time open = holds(&p->c->node[node], &a, &j->demand) ? s->now : -1;
 
 	while (i < n) {
-		sim_time t = p->change[i].t;
+		sim_time t = change[i].t;
 		bool ok;
 
-		for (; i < n && p->change[i].t == t; i++)
-			change_amount(&a, p->change[i].pick, p->change[i].sign);
+		for (; i < n && change[i].t == t; i++)
+			change_amount(&a, change[i].pick, change[i].sign);
 		if (open < 0 && t >= before)
 			return SIM_NEVER;
 		ok = t < SIM_NEVER && holds(&p->c->node[node], &a, &j->demand);

@@ -57,6 +57,15 @@ static void add_num(json_object *o, const char *key, double v)
 	json_object_object_add(o, key, json_object_new_double_s(v, text));
 }
 
+/* The same of the start estimates: null where nobody had one. */
+static void add_estimate(json_object *o, const struct sim_figures *f, const char *key, double v)
+{
+	if (f->estimate.n)
+		add_num(o, key, v);
+	else
+		json_object_object_add(o, key, NULL);
+}
+
 static void add_int(json_object *o, const char *key, uint64_t v)
 {
 	json_object_object_add(o, key, json_object_new_int64((int64_t)v));
@@ -121,14 +130,15 @@ json_object *sim_report_json(struct sim_figures *f, const struct sim_workload *w
 	add_int(o, "cycles", f->cycles);
 	add_int(o, "live_max", f->live_max);
 	add_int(o, "estimates", f->estimate.n);
-	add_num(o, "estimate_error_mean", sim_quantile_mean(&f->estimate) / 1000);
-	add_num(o, "estimate_error_median", (double)sim_quantile_get(&f->estimate, 0.5) / 1000);
-	add_num(o, "estimate_error_p95", (double)sim_quantile_get(&f->estimate, 0.95) / 1000);
-	add_num(o, "estimate_bias",
-		f->estimate.n ? (double)(f->estimate_signed / (long double)f->estimate.n) / 1000
-			      : 0);
+	add_estimate(o, f, "estimate_error_mean", sim_quantile_mean(&f->estimate) / 1000);
+	add_estimate(o, f, "estimate_error_median",
+		     (double)sim_quantile_get(&f->estimate, 0.5) / 1000);
+	add_estimate(o, f, "estimate_error_p95",
+		     (double)sim_quantile_get(&f->estimate, 0.95) / 1000);
+	add_estimate(o, f, "estimate_bias",
+		     (double)(f->estimate_signed / (long double)f->estimate.n) / 1000);
 	add_int(o, "estimates_late", f->estimate_late);
-	add_num(o, "estimate_late_max", (double)f->longest_late / 1000);
+	add_estimate(o, f, "estimate_late_max", (double)f->longest_late / 1000);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i <= f->groups; i++)
 		if (f->group[i].jobs)
@@ -163,6 +173,13 @@ static double num(json_object *o, const char *key)
 	json_object *v;
 
 	return json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
+}
+
+static bool is_null(json_object *o, const char *key)
+{
+	json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) && !v;
 }
 
 static const char *str(json_object *o, const char *key)
@@ -236,10 +253,11 @@ void sim_report_text(FILE *out, json_object *runs)
 			continue;
 		fprintf(out, "%-34s", rows[r].words);
 		for (size_t i = 0; i < n; i++) {
-			char text[32];
+			json_object *run = json_object_array_get_idx(runs, i);
+			char text[32] = "-";
 
-			show(text, sizeof(text), rows[r].kind,
-			     num(json_object_array_get_idx(runs, i), rows[r].key));
+			if (!is_null(run, rows[r].key))
+				show(text, sizeof(text), rows[r].kind, num(run, rows[r].key));
 			fprintf(out, " %14s", text);
 		}
 		fputc('\n', out);

@@ -9,6 +9,7 @@
 #include "core/score.h"
 #include "core/shares.h"
 #include "sccr/sim_policy.h"
+#include "sccr/common.h"
 #include "sccr/sim_text.h"
 #include "sccr/sim_weights.h"
 
@@ -377,25 +378,6 @@ static const struct {
 		   {"PriorityWeightPartition", CCR_COL_PARTITION},
 		   {"PriorityWeightQOS", CCR_COL_QOS}};
 
-/* Where the cluster has no weights: those with which the presets' own documents come out. */
-static double usual_weight(const char *preset, enum ccr_column column)
-{
-	if (preset && !strcmp(preset, "lsf"))
-		return 1000000;
-	if (preset && (!strcmp(preset, "aqua") || !strcmp(preset, "multifactor")))
-		return 1000;
-	switch (column) {
-	case CCR_COL_ASSOC:
-		return 800;
-	case CCR_COL_FAIRSHARE:
-		return 500;
-	case CCR_COL_JOBSIZE:
-		return 16;
-	default:
-		return 1;
-	}
-}
-
 static int make_weights(struct scorer *c, struct ccr_error *err)
 {
 	const struct ccr_config *config = c->config;
@@ -412,7 +394,7 @@ static int make_weights(struct scorer *c, struct ccr_error *err)
 					     "%s=%.60s: a whole number is expected",
 					     weight_keys[i].key, text);
 		c->rule.weight[weight_keys[i].column] =
-		    any ? (double)v : usual_weight(config->preset, weight_keys[i].column);
+		    any ? (double)v : sccr_usual_weight(config->preset, weight_keys[i].column);
 	}
 	c->rule.weight[CCR_COL_SITE] = 1;
 	c->rule.base = config->base;

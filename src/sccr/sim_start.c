@@ -110,6 +110,25 @@ static void lend_place(struct sim_job *first, const struct sim_job *twin)
 	memcpy(first->terms, twin->terms, sizeof(first->terms));
 }
 
+/*
+ * A booking that the job has at another of its places comes to nothing. One of this very cycle was
+ * never told to anybody: it was no estimate.
+ */
+static void drop_booking(struct sim *s, struct sim_job *first)
+{
+	for (uint32_t i = 0; first->booking >= 0 && i < s->bookings; i++) {
+		if (s->booking[i].job != first)
+			continue;
+		free(s->booking[i].pick);
+		s->booking[i] = s->booking[--s->bookings];
+		first->booking = -1;
+	}
+	if (first->first_booking >= 0 && first->promised == s->cycles) {
+		first->first_booking = -1;
+		s->figures->bookings--;
+	}
+}
+
 /* The job starts at one of its places in the queue: the others are given up. */
 static struct sim_job *take_place(struct sim *s, struct sim_job *j)
 {
@@ -117,6 +136,7 @@ static struct sim_job *take_place(struct sim *s, struct sim_job *j)
 
 	if (!first->twin)
 		return first;
+	drop_booking(s, first);
 	if (j != first)
 		lend_place(first, j);
 	for (struct sim_job *t = first->twin; t; t = t->twin) {

@@ -84,7 +84,7 @@ bool sim_text_limit(const char *text, sim_time *out)
 
 bool sim_text_date(const char *text, sim_time *out)
 {
-	struct tm tm = {0};
+	struct tm tm = {0}, given;
 	const char *end;
 
 	if (!strchr(text, 'T'))
@@ -92,8 +92,9 @@ bool sim_text_date(const char *text, sim_time *out)
 	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
 	if (!end || *end)
 		return false;
+	given = tm;
 	*out = (sim_time)timegm(&tm) * SIM_SECOND;
-	return true;
+	return tm.tm_mday == given.tm_mday && tm.tm_mon == given.tm_mon; /* no February 30 */
 }
 
 bool sim_text_mem(const char *text, uint32_t *mib)

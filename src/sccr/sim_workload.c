@@ -35,10 +35,20 @@ static FILE *copy_of_stdin(void)
 
 static bool next_line(struct sim_workload *w)
 {
-	if (getline(&w->buf, &w->room, w->file) < 0)
+	ssize_t n = getline(&w->buf, &w->room, w->file);
+
+	if (n < 0)
 		return false;
 	w->line++;
+	w->has_zero = strlen(w->buf) != (size_t)n;
 	return true;
+}
+
+/* A byte that is 0 ends a text: what stands behind it would go unseen. */
+static enum sim_line_kind refuse_zero(struct sim_message *m)
+{
+	snprintf(m->text, sizeof(m->text), "a byte that is 0 is in it");
+	return SIM_LINE_BAD;
 }
 
 static enum sim_format guess(const char *line)
@@ -53,7 +63,7 @@ static enum sim_format guess(const char *line)
 /* Reads up to the first line that is a job, and what stands before it. */
 static int read_head(struct sim_workload *w, struct ccr_error *err)
 {
-	struct sim_message m;
+	struct sim_message m = {""};
 
 	while (next_line(w)) {
 		const char *s = w->buf + strspn(w->buf, " \t\r\n");
@@ -72,10 +82,12 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 			w->format = guess(s);
 		if (w->format == SIM_FORMAT_SWF)
 			return CCR_OK;
+		if (w->has_zero)
+			refuse_zero(&m);
 		/* a byte order mark, as spreadsheets leave it */
 		if (!strncmp(s, "\xef\xbb\xbf", 3))
 			s += 3;
-		w->columns = sim_columns_new(w->format, s, &m);
+		w->columns = w->has_zero ? NULL : sim_columns_new(w->format, s, &m);
 		if (!w->columns)
 			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s",
 					     w->path, (unsigned long long)w->line, m.text);
@@ -292,6 +304,8 @@ static enum sim_line_kind read_job(struct sim_workload *w, struct sim_job *j, st
 	*end = !next_line(w);
 	if (*end)
 		return SIM_LINE_NONE;
+	if (w->has_zero)
+		return refuse_zero(m);
 	if (w->format == SIM_FORMAT_SWF) {
 		kind = sim_swf_line(w->buf, &l, m);
 	} else {
@@ -337,7 +351,7 @@ static int by_submit(const void *a, const void *b)
 static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 {
 	struct sim_job *jobs = calloc(w->counts.jobs, sizeof(*jobs));
-	struct sim_message m;
+	struct sim_message m = {""};
 	uint64_t n = 0;
 	bool end = false;
 	int rc;
@@ -414,8 +428,9 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		return rc;
 	c->lines = w->line;
 	if (c->bad > NAMED_MAX && complain) {
-		snprintf(m.text, sizeof(m.text), "and %llu more bad lines",
-			 (unsigned long long)(c->bad - NAMED_MAX));
+		snprintf(m.text, sizeof(m.text), "and %llu more bad line%s",
+			 (unsigned long long)(c->bad - NAMED_MAX),
+			 c->bad == NAMED_MAX + 1 ? "" : "s");
 		complain(0, m.text, arg);
 	}
 	if (!c->jobs)
@@ -428,7 +443,7 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 
 int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_error *err)
 {
-	struct sim_message m;
+	struct sim_message m = {""};
 	bool end = false;
 
 	if (w->sorted) {

@@ -72,6 +72,7 @@ struct sim_workload {
 	struct sim_columns *columns;
 	struct sim_job *sorted; /* all jobs, where the file is out of order */
 	uint64_t next;
+	bool has_zero; /* the line in it has a byte that is 0 */
 	char *buf;
 	size_t room;
 	uint64_t line;

@@ -19,7 +19,7 @@ CONF = {"PriorityWeightAge": 1, "PriorityWeightFairshare": 500, "PriorityWeightJ
         "PriorityWeightAssoc": 800, "PrivateData": "jobs", "PriorityParameters": "ccr_calc_seconds=1",
         "SchedulerParameters": "bf_min_prio_reserve=4294967295,batch_sched_delay=1,sched_interval=2"}
 PARTS = {"p": "Nodes=ALL Default=YES State=UP MaxTime=INFINITE", "q": "Nodes=ALL State=UP", "one": "Nodes=n1 State=UP",
-         "off": "Nodes=ALL State=DOWN"}
+         "off": "Nodes=ALL State=DOWN", "lim": "Nodes=ALL State=UP MaxTime=10"}
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +114,11 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     said = sccr(c, "explain", top).stdout
     assert re.search(rf"when what runs there ends: job {half} \(by 20\S+\)\.\n", said)
     assert x["would_delay"] == top and x["booked"] == b["booked"]
+    for zone in ("America/New_York", "Asia/Tokyo"):  # slurmctld's reasons are in its own
+        there, = explain(c, top, env={"TZ": zone})
+        assert abs(there["booked"] - b["booked"]) < 60 and there["waits_for"] == [str(half)]
+        there, = explain(c, long_one, env={"TZ": zone})
+        assert abs(there["booked"] - b["booked"]) < 60 and there["would_delay"] == top
     minutes = wait_offers(c, long_one, 1)["minutes"]
     assert 25 <= minutes <= 30
     assert f"start at once with {minutes} minutes instead of 120.\n" in sccr(
@@ -277,6 +282,13 @@ def test_a_policy_that_slurmctld_does_not_use_is_said_to_be_none_of_its(cluster)
         assert "fs_delta" not in done.stdout and "its jobs" not in done.stdout
         assert explain(c, job, "-p", other)[0]["policy_in_use"] is False
     assert "policy_in_use" not in explain(c, job)[0]
+    # one that cannot be read is an error where it was asked for, else no group terms
+    os.unlink(copy)
+    with open(copy, "w") as bad:
+        bad.write("{")
+    for name, words in ((copy, "copy.json:1"), ("/nonexistent", "/nonexistent")):
+        done = sccr(c, "explain", "-p", name, job, check=False)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
 
 
 def test_what_a_user_has_set_for_squeue_does_not_change_the_ranks(cluster):
@@ -340,6 +352,13 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     array = c.sbatch("true", user="games", account="b", partition="off", array="1-9")
     c.wait_state(runs)
     c.wait_for(lambda: explain(c, later)[0]["plan"] == "limit", what="BeginTime")
+    depends = c.sbatch("true", user="games", account="b", dependency=f"afterok:{later}")
+    says(c, later, "the time at which it may begin has not come: it is 20")
+    said = says(c, depends, f"as its dependency says (afterok:{later}(unfulfilled)).\n")
+    assert "Not counted there: 1 that cannot start for now" in said
+    assert explain(c, depends)[0]["not_counted"] == {"jobs": 1, "higher": 1}
+    too_long = c.sbatch("true", user="games", account="b", partition="lim", time=90)
+    says(c, too_long, "PartitionTimeLimit", " (1:30:00, and at most 10:00 there).\n")
     assert explain(c, held)[0]["plan"] == "limit"
     assert "It is held (JobHeldUser): its user or an operator holds it, and `scontrol release`" in sccr(
         c, "explain", held).stdout
@@ -347,6 +366,7 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     assert explain(c, f"{array}_3")[0]["job"].startswith(f"{array}_")
     gone = sccr(c, "explain", 99999, check=False)
     assert gone.returncode == 1 and "there is no job 99999" in gone.stderr
+    assert "no database knows it" in gone.stderr
     assert sccr(c, "explain", "12; ls", check=False).returncode == 2
     assert sccr(c, "explain", check=False).returncode == 2
 
@@ -415,7 +435,40 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     assert f"Job {job} (a|b) of games, account phys, partition p: CANCELLED on n1 since " in said
     assert "from the database" in said and "cancelled by root after" in said
     assert explain(c, failed)[0]["exit_code"] == 3
-    assert sccr(c, "explain", 999, check=False).returncode == 1
+    assert "no database knows it" in sccr(c, "explain", 999, check=False).stderr
+    c.end("slurmdbd")
+    gone = sccr(c, "explain", job, check=False)
+    assert gone.returncode == 1
+    assert f"slurmctld knows no job {job} that is yours to see, and the database does not answer: " in gone.stderr
+
+
+def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
+    c = cluster
+    array = c.sbatch("true", user="games", account="b", partition="off", array="1-5%2")
+    c.run("scontrol", "hold", f"{array}_2")
+    c.update(JobId=f"{array}_3", Nice=500)
+    c.wait_for(lambda: explain(c, f"{array}_3")[0].get("nice") == 500, what="the task's own nice")
+    held, low, rest = (explain(c, f"{array}_{task}")[0] for task in (2, 3, 4))
+    assert (held["job"], held["held"], "rank" in held) == (f"{array}_2", True, False)
+    assert (low["job"], low["priority"], low["rank"]) == (f"{array}_3", rest["priority"] - 500, 2)
+    assert (rest["tasks"], rest["rank"], rest["of"], low["ahead"]) == (3, 1, 2, [rest["job"]])
+    for whole in (array, f"{array}_[1-5%2]", rest["job"]):
+        assert {x["job"] for x in explain(c, whole)} == {held["job"], low["job"], rest["job"]}
+    assert sccr(c, "explain", f"{array}_[1;2]", check=False).returncode == 2
+    # squeue alone cuts such a list of tasks at 64 characters
+    primes = [n for n in range(2, 300) if all(n % k for k in range(2, n))]
+    sparse = c.sbatch("true", user="games", account="b", partition="off", array=",".join(map(str, primes)))
+    assert explain(c, f"{sparse}_293")[0]["tasks"] == len(primes)
+
+
+@pytest.mark.parametrize("hidden", ["partitions", "all"])
+def test_partitions_that_are_hidden(make_cluster, hidden):
+    c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
+                     policy={"version": 1, "preset": "ccr"}, partitions=PARTS,
+                     conf={"PrivateData": hidden, "PriorityWeightAge": 1})
+    job = c.sbatch("true", user="games", partition="p,q", begin="now+1hour")
+    for partition in "pq":
+        says(c, job, f" partition {partition}: PENDING.\n", user="games")
 
 
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):

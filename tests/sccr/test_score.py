@@ -75,6 +75,46 @@ def test_shares_of_the_file_come_before_targets(tmp_path):
     assert factor == pytest.approx([2 ** -(0.25 / 0.75), 2 ** -(0.25 / 0.25)])
 
 
+@pytest.mark.parametrize("policy, weights", [("ccr", "age=1,assoc=800,fairshare=500,jobsize=16"),
+                                             ("lsf", "fairshare=1000000,jobsize=1000000"), ("aqua", "fairshare=1000,jobsize=1000")])
+def test_without_weights_the_presets_own_are_taken(tmp_path, policy, weights):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("ClusterName=c\n")
+    for extra in ([], ["-s", conf]):
+        done = sccr("score", "--json", "-p", policy, *extra, "nodes=2")
+        columns = json.loads(done.stdout)[0]["columns"]
+        for name, weight in (w.split("=") for w in weights.split(",")):
+            assert columns[name]["weight"] == int(weight) and f"{name}={weight}" in done.stderr
+    conf.write_text("PriorityWeightAge=5\n")
+    done = sccr("score", "--json", "-p", policy, "-s", conf, "nodes=2")
+    assert "usual" not in done.stderr
+    assert {n: c["weight"] for n, c in json.loads(done.stdout)[0]["columns"].items() if c["weight"]} == {"site": 1, "age": 5}
+
+
+@pytest.mark.parametrize("words, unused", [
+    (["walltime=60"], ["walltime"]), (["usage=5", "target=25", "nodes=2", "wait=9", "eligible_time=5"], ["eligible_time"]),
+    (["fs_delta=3", "usage=5"], ["usage"]), (["-p", "aqua", "nodes=2"], []), (["-p", "aqua", "nodes=2", "ncpus=4"], ["nodes"]),
+    (["-p", "lsf", "started=1", "run_hours=2", "financial=2"], ["financial"]), (["nice=5"], []),
+    (["-p", f"{REPO}/examples/ccr.json", "group=b"], []),
+    (["-p", f"{REPO}/examples/ccr.json", "group=b", "target=5", "financial=2"], ["group"])])
+def test_what_the_policy_does_not_read_is_said(words, unused):
+    said = sccr("score", *PAGE, *words).stderr
+    assert [line.split()[2] for line in said.splitlines() if "is not used: no column" in line] == unused
+
+
+def test_tiers_as_a_table():
+    got = rows("--policy", f"{REPO}/examples/ccr.json", *PAGE, "tier=partner,none")
+    assert [r["variables"]["financial"] for r in got] == [2, 0]
+
+
+def test_one_booking_is_not_many(tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text('{"version": 1, "preset": "ccr", "backfill": {"depth": 1, "partitions": {"p": {"depth": 2}, "q": {"depth": 1}}}}')
+    said = sccr("check", path).stdout
+    assert "backfill: 1 booking a partition" in said and "partition p: 2 bookings\n" in said
+    assert "partition q: 1 booking\n" in said
+
+
 def test_tables_and_pictures(tmp_path):
     got = rows(*PAGE, "usage=0..100..25", "nodes=1,64")
     assert len(got) == 10
@@ -137,6 +177,10 @@ def test_a_picture_replaces_nothing_that_was_read(tmp_path):
     (["score", "--policy", "/nonexistent", "nodes=1"], 1, "No such file"),
     (["score", "--weights", "size=1", "nodes=1"], 1, "expected age, assoc"),
     (["score", "--weights", "age=-1", "nodes=1"], 1, "at least 0"),
+    (["score", "--weights", "age=1,age=2", "nodes=1"], 1, '--weights: age: found "2", expected it once'),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "tier="], 1, "a tier of the policy"),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "tier=lead,no"], 1, 'found "no"'),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "group=b,c"], 1, "expected a group, account"),
     (["score", "tier=gold"], 1, "a tier of the policy"),
     (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several values"),
     (["score", "--nonsense"], 2, "not known"),

@@ -307,7 +307,7 @@ def test_swf_with_its_header_and_think_times(sccr, tmp_path):
 def test_sacct_from_standard_input(sccr, tmp_path):
     r = sccr("simulate", "-N", "2", "-s", "recorded,fcfs", "--json", "-", input=SACCT)
     assert r.returncode == 0, r.stderr
-    assert "1 jobs never ran or have not ended" in r.stderr
+    assert "1 job never ran or has not ended and is left out" in r.stderr
     runs = json.loads(r.stdout)["runs"]
     assert [x["wait_mean"] for x in runs] == [20, 15]  # (5 + 35) / 2, (0 + 30) / 2
     assert {g["name"] for g in runs[0]["groups"]} == {"phys", "chem"}
@@ -354,9 +354,9 @@ def test_the_cluster_of_an_swf_header(sccr, tmp_path, head, nodes, cpus):
 def test_a_limit_above_maxtime_is_told_as_that(sccr, tmp_path):
     conf = write(tmp_path, "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 Default=YES MaxTime=1\n", "c.conf")
     work = write(tmp_path, HEAD + "a,0,30,600,1,0,u,g\nb,0,90,600,1,0,u,g\nc,0,90,50,1,0,u,g\nd,0,50,50,1,0,u,g\n")
-    for options, ending, over in ((["--no-kill"], 90, "they run on"), ([], 60, "ended at it")):
+    for options, ending, over in ((["--no-kill"], 90, "it runs on"), ([], 60, "ended at it")):
         r = sccr("simulate", "-c", conf, "--json", "--jobs", tmp_path / "jobs", *options, work)
-        assert "1 jobs ran longer than their limit: " + over in r.stderr
+        assert "1 job ran longer than its limit: " + over in r.stderr
         assert "2 jobs ask for more time than their partition's MaxTime" in r.stderr
         assert "1 of these ran longer than MaxTime: " + over in r.stderr
         counts = json.loads(r.stdout)["workload"]
@@ -565,7 +565,7 @@ def test_partitions_tiers_and_their_limits(sccr, tmp_path):
     r = sccr("simulate", "--json", "--jobs", tmp_path / "j", "-c", cluster, write(tmp_path, text))
     assert r.returncode == 0
     assert 'partition "none" is not in the cluster' in r.stderr
-    assert "1 jobs ran longer than their limit: ended at it" in r.stderr
+    assert "1 job ran longer than its limit: ended at it" in r.stderr
     with open(tmp_path / "j") as f:
         rows = {x["id"]: x for x in csv.DictReader(f)}
     assert float(rows["a"]["limit"]) == 60
@@ -606,6 +606,43 @@ def test_a_job_competes_in_each_of_its_partitions(sccr, tmp_path, scheduler):
         assert (first["d"], first["e"]) == ("60", "100")
     # no place of its own in the queue makes it pass itself
     assert {r["id"] for r in rows if r["filler"] == "1"} == ({"f"} if scheduler != "fcfs" else set())
+
+
+@pytest.mark.parametrize("scheduler", ["ccr", "easy", "conservative", "whole-node"])
+def test_a_job_that_starts_at_once_in_its_second_partition_had_no_booking(sccr, tmp_path, scheduler):
+    conf = write(tmp_path, "NodeName=a1 CPUs=4\nNodeName=b1 CPUs=4\nPartitionName=gpu Nodes=a1\n"
+                           "PartitionName=cpu Nodes=b1 Default=YES\n", "two.conf")
+    text = ("id,submit,runtime,limit,cpus,partition\n1,0,60,600,4,gpu\n2,0,60,600,4,\"gpu,cpu\"\n"
+            "3,0,60,600,4,gpu\n")
+    started, run, rows = starts(sccr, tmp_path, text, "-c", conf, "-s", scheduler)
+    assert started == {"1": 0, "2": 0, "3": 60}
+    # what it had given up in gpu is 3's, at once
+    assert {r["id"]: r["first_estimate"] for r in rows} == {"1": "", "2": "", "3": "600"}
+    assert run["estimates"] == 1
+
+
+def test_without_bookings_there_are_no_errors_of_them(sccr, tmp_path):
+    work = write(tmp_path, HEAD + "a,0,10,10,1,0,u,g\n")
+    node = ["-N", "1", "-s", "fcfs"]
+    run = json.loads(sccr("simulate", *node, "--json", work).stdout)["runs"][0]
+    for figure in ("estimate_error_mean", "estimate_error_median", "estimate_error_p95", "estimate_bias",
+                   "estimate_late_max"):
+        assert run[figure] is None
+    text = sccr("simulate", *node, work).stdout
+    assert re.search(r"^start estimate, mean error +-$", text, re.M)
+    assert ": 1 job on 1 node, 1 CPU, 0 GPUs\n" in text
+    assert "estimate_error" not in sccr("simulate", *node, "--csv", work).stdout
+
+
+def test_what_nobody_can_read_is_refused(sccr, tmp_path):
+    twice = write(tmp_path, "submit,runtime,cpus,CPUS\n0,1,1,2\n")
+    assert "the header has column cpus twice" in sccr("simulate", "-N", "1", twice).stderr
+    text = "submit,runtime,cpus\n0,1,1\n2026-02-30T00:00:00,1,1\n1,1,1\0x\n"
+    r = sccr("simulate", "-N", "1", "--json", write(tmp_path, text, "zero.csv"))
+    assert "zero.csv:3: submit: " in r.stderr and "zero.csv:4: a byte that is 0 is in it" in r.stderr
+    assert json.loads(r.stdout)["workload"]["bad"] == 2
+    r = sccr("simulate", "-N", "1", write(tmp_path, "submit,runtime,cpus\0\n0,1,1\n", "head.csv"))
+    assert r.returncode == 1 and "head.csv:1: a byte that is 0 is in it" in r.stderr
 
 
 def test_tiers_and_factors_of_each_partition_count(sccr, tmp_path):

@@ -101,6 +101,15 @@ def test_numbers_are_the_jsons(browser, days):
         assert named[group["name"]][1].text == span(group["wait_mean"])
 
 
+def test_without_bookings_there_are_no_errors_of_them(sccr, chromium, tmp_path):
+    page, run = make_page(sccr, tmp_path, jobs=20, days=1, schedulers="fcfs,easy")
+    chromium.get(f"file://{page}")
+    cells = {c.get_attribute("data-run"): c.text
+             for c in chromium.find_elements(By.CSS_SELECTOR, 'td[data-figure="estimate_error_mean"]')}
+    assert run["runs"][0]["estimate_error_mean"] is None
+    assert cells["fcfs"] == "-" and chromium.get_log("browser") == []
+
+
 def test_waits_follow_from_the_jobs_on_the_page(browser, days):
     """The picture's own data comes to the figures beside it."""
     mean, fillers = browser.execute_script(

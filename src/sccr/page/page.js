@@ -86,7 +86,7 @@ const FIGURES = [
   ["estimate_error_p95", "start estimate, 95 % of errors", "seconds"], ["estimates_late", "started after the first estimate", "count"],
 ];
 function cell(run, key, kind) {
-  return `<td data-run="${esc(run.scheduler)}" data-figure="${key}" data-value="${run[key]}" title="${run[key]}">${FORMAT[kind](run[key])}</td>`;
+  return `<td data-run="${esc(run.scheduler)}" data-figure="${key}" data-value="${run[key]}" title="${run[key] ?? "nobody had a booking"}">${run[key] === null ? "-" : FORMAT[kind](run[key])}</td>`;
 }
 function tables() {
   const R = D.runs, main = R[0], shown = FIGURES.filter((f) => HAS_GPU || !f[0].startsWith("gpu_"));

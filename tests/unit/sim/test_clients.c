@@ -41,10 +41,25 @@ Test(clients, an_error_message_is_no_command_either)
 	cr_expect_str_eq(err.text, "sh: ?[31mno such job");
 }
 
+Test(clients, one_that_does_not_answer_is_not_waited_for)
+{
+	char *slow[] = {"sh", "-c", "echo begun; exec sleep 60", NULL};
+	char *fast[] = {"echo", "done", NULL};
+	struct client_rows rows;
+	struct ccr_error err;
+
+	cr_expect_eq(client_run_lines_within(slow, 1, 1, &rows, &err), CCR_EIO);
+	cr_expect_str_eq(err.text, "sh: nothing came within 1 s");
+	cr_expect_eq(client_run_lines_within(fast, 1, 10, &rows, &err), 0);
+	cr_expect_str_eq(rows.row[0][0], "done");
+	client_rows_free(&rows);
+}
+
 Test(clients, what_the_caller_has_set_for_his_own_eyes_does_not_reach_them)
 {
 	char *argv[] = {"sh", "-c",
-			"echo \"$SQUEUE_USERS$SLURM_TIME_FORMAT$SINFO_PARTITION|$SLURM_CONF\"",
+			"echo \"$SQUEUE_USERS$SLURM_TIME_FORMAT$SINFO_PARTITION|$SLURM_CONF|"
+			"$SLURM_BITSTR_LEN\"",
 			NULL};
 	struct client_rows rows;
 	struct ccr_error err;
@@ -53,8 +68,10 @@ Test(clients, what_the_caller_has_set_for_his_own_eyes_does_not_reach_them)
 	setenv("SINFO_PARTITION", "mine", 1);
 	setenv("SLURM_TIME_FORMAT", "relative", 1);
 	setenv("SLURM_CONF", "/x", 1);
-	cr_assert_eq(client_run(argv, 2, &rows, &err), 0, "%s", err.text);
+	setenv("SLURM_BITSTR_LEN", "8", 1);
+	cr_assert_eq(client_run(argv, 3, &rows, &err), 0, "%s", err.text);
 	cr_expect_str_eq(rows.row[0][0], "");
 	cr_expect_str_eq(rows.row[0][1], "/x");
+	cr_expect_str_eq(rows.row[0][2], "0");
 	client_rows_free(&rows);
 }

@@ -59,6 +59,7 @@ static struct queue_job *add(const char *state, const char *reason, const char *
 	    .submit = "2001-09-09T01:00:00",
 	    .resv = "",
 	    .req_nodes = "",
+	    .dependency = "",
 	    .priority = 100,
 	    .reason = reason,
 	    .start = start ? at(W.time[i][0], start) : "N/A",
@@ -84,8 +85,8 @@ static void part(const char *name, const char *nodes)
 	W.parts.row = W.rows;
 }
 
-/* What is said of that job; free(). */
-static char *said(const struct queue_job *j)
+/* What is said of that job, in words or as JSON; free(). */
+static char *told(const struct queue_job *j, bool json)
 {
 	struct explain x = W.x;
 	struct ccr_error err;
@@ -100,23 +101,28 @@ static char *said(const struct queue_job *j)
 	if (x.plan == PLAN_NODES)
 		cr_assert_eq(explain_kept_for(&x, "n[1-2]", &W.resv, &err), 0);
 	cr_assert(f);
-	explain_print(&x, f);
+	if (json)
+		explain_print_json(&x, f);
+	else
+		explain_print(&x, f);
 	fclose(f);
 	free(x.before);
 	return out;
 }
 
-static void expect(const struct queue_job *j, bool there, const char *part_of_it)
+static void expect(const struct queue_job *j, bool json, bool there, const char *part_of_it)
 {
-	char *text = said(j);
+	char *text = told(j, json);
 
 	cr_expect_eq(strstr(text, part_of_it) != NULL, there, "%s\n%s: %s", text,
 		     there ? "expected" : "not expected", part_of_it);
 	free(text);
 }
 
-#define SAYS(j, text)	  expect(j, true, text)
-#define SAYS_NOT(j, text) expect(j, false, text)
+#define SAYS(j, text)	  expect(j, false, true, text)
+#define SAYS_NOT(j, text) expect(j, false, false, text)
+#define JSON(j, text)	  expect(j, true, true, text)
+#define JSON_NOT(j, text) expect(j, true, false, text)
 #define BOOKED		  "Resources,_booked_for_2001-09-09T02:46:40_on_n1"
 
 Test(explain_plan, a_booking_behind_what_runs, .init = set_up)
@@ -132,6 +138,15 @@ Test(explain_plan, a_booking_behind_what_runs, .init = set_up)
 		"Before that, there: job 3 (runs till 2001-09-09T02:06:40).\n"
 		"It starts earlier if jobs end before their limits; nobody behind it may delay "
 		"it.\n");
+}
+
+Test(explain_plan, a_booking_of_an_array_is_its_next_tasks, .init = set_up)
+{
+	struct queue_job *j = pending(BOOKED, "n1", 3600);
+
+	SAYS_NOT(j, "next task");
+	j->id = "1_[2-4]";
+	SAYS(j, "on n1.\nThat is the booking of the array's next task; the other 2 follow it.\n");
 }
 
 Test(explain_plan, a_booking_behind_another, .init = set_up)
@@ -216,8 +231,48 @@ Test(explain_plan, what_is_advised_of_a_limit_counts_them_too, .init = set_up)
 		"partition's nodes.\n");
 	pending("Resources, booked", "n2", 600)->partition = "q";
 	SAYS(j, "With a limit of at most 9 minutes");
+	JSON(j, "\"earliest_booking\": 1000000600");
 	W.queue.partial = true; /* others' bookings are hidden */
 	SAYS_NOT(j, "With a limit");
+	JSON_NOT(j, "earliest_booking");
+}
+
+Test(explain_plan, times_are_those_of_who_asks, .init = set_up)
+{
+	/* the reasons are slurmctld's, which is nine hours behind */
+	struct queue_job *top = pending("Resources, booked for 2001-09-08T17:46:40 on n1", "n1", 0),
+			 *j = pending("Priority,_would_delay_job_1_booked_for_2001-09-08T17:46:40:_"
+				      "GPUs_on_n1; could start now with 30 minutes instead of 60",
+				      "", 0);
+
+	top->start = "2001-09-09T02:46:40";
+	SAYS(top, "Booked to start at 2001-09-09T02:46:40 on n1");
+	SAYS(j, "Priority, would delay job 1 booked for 2001-09-09T02:46:40: GPUs on n1.\n");
+	SAYS(j, "with 30 minutes instead");
+	JSON(top, "\"reason\": \"Resources, booked for 2001-09-09T02:46:40 on n1\"");
+	JSON(top, "\"booked\": 1000003600");
+	JSON(j, "\"booked\": 1000003600");
+	setenv("TZ", "XYZ-9", 1); /* nine hours ahead of UTC */
+	JSON(top, "\"booked\": 999971200");
+	JSON(j, "\"booked\": 999971200");
+	SAYS(j, "booked for 2001-09-09T02:46:40: GPUs");
+}
+
+Test(explain_plan, a_time_that_only_slurmctld_tells_is_left_out, .init = set_up)
+{
+	struct queue_job
+	    *top = pending("Resources, booked for 2001-09-09T02:46:40 on n1", "n1", 0),
+	    *j = pending("Priority, would delay job 9 booked for 2001-09-09T02:46:40: GPUs on n1",
+			 "", 0);
+
+	SAYS(top, "It waits (Resources, booked on n1).\n"); /* between two reports */
+	JSON_NOT(top, "\"booked\":");
+	SAYS(j, "a booking: Priority, would delay job 9: GPUs on n1.\n"); /* hidden */
+	JSON_NOT(j, "\"booked\":");
+	JSON(j, "\"would_delay\": 9");
+	SAYS_NOT(j, "With a limit");
+	j->reason = "Priority, would delay job 9 booked for an unknown time: GPUs on n1";
+	SAYS(j, "would delay job 9 booked for an unknown time: GPUs");
 }
 
 Test(explain_plan, what_is_hidden_is_not_denied, .init = set_up)
@@ -274,10 +329,11 @@ Test(explain_plan, the_depth_of_bookings, .init = set_up)
 	config.backfill.depth = 0;
 	SAYS(j, "has no booking: the policy makes none in partition p.\n");
 	config.backfill.enabled = false;
-	SAYS_NOT(j, "makes none");
+	SAYS(j, "It waits (Priority) and has no booking: the policy's backfill is off.\n");
+	JSON(j, "\"backfill\": false");
 	config.backfill.enabled = true;
 	config.backfill.depth = 2;
-	pending("Priority", "", 0)->number = first->number; /* in another partition as well */
+	first->several = true; /* the booking may be another partition's */
 	SAYS_NOT(j, "jobs ahead have");
 }
 

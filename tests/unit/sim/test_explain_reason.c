@@ -58,8 +58,8 @@ Test(explain_reason, a_name_is_not_taken_for_one_that_it_begins_with)
 {
 	SAYS("Dependency", false, KIND_OTHER, "it waits for another job");
 	SAYS("DependencyNeverSatisfied", false, KIND_OTHER, "it will never start: cancel it");
-	SAYS("PartitionDown", false, KIND_OTHER, "its partition is down");
-	SAYS("PartitionTimeLimit", false, KIND_OTHER, "longer than its partition allows");
+	SAYS("PartitionDown", false, KIND_CLOSED, "its partition is down");
+	SAYS("PartitionTimeLimit", false, KIND_REFUSED, "longer than its partition allows");
 	SAYS("Reservation", false, KIND_OTHER, "the reservation that it is in");
 	SAYS("RaisedSignal:9(Killed)", false, KIND_OTHER, "by a signal");
 	SAYS("Priority, would delay a booking", false, KIND_TURN, "");

@@ -77,3 +77,18 @@ Test(queue, an_array_stands_for_its_tasks)
 		cr_expect_eq(queue_tasks(&j), rows[i].tasks, "%s: %zu", j.id, queue_tasks(&j));
 	}
 }
+
+Test(queue, a_row_for_each_partition)
+{
+	struct queue_job j = job(7, "", "12"), rows[3];
+	char several[] = "p,q,long", one[] = "p", none[] = "";
+
+	cr_expect_eq(queue_split(rows, &j, several), 3);
+	cr_expect_str_eq(rows[0].partition, "p");
+	cr_expect_str_eq(rows[2].partition, "long");
+	cr_expect_str_eq(rows[2].number, "12");
+	cr_expect_eq(queue_split(rows, &j, one), 1);
+	cr_expect_str_eq(rows[0].partition, "p");
+	cr_expect_eq(queue_split(rows, &j, none), 1);
+	cr_expect_str_eq(rows[0].partition, "");
+}

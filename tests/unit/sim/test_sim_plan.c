@@ -140,3 +140,40 @@ Test(sim_plan, agrees_with_counting)
 		one_world(seed);
 	sim_cluster_free(&cluster);
 }
+
+/* What was found of a node holds no longer than the node stays as it is. */
+Test(sim_plan, what_changes_a_node_is_seen)
+{
+	struct sim s = {.cluster = &cluster, .free = idle};
+	struct sim_job j = make(1, 1, 4, 0, 5), runs = make(2, 1, 4, 0, 10);
+	struct sim_pick pick[NODES], held;
+	struct sim_plan *plan;
+	struct ccr_error e;
+
+	sim_cluster_plain(&cluster, 1, 4, 0, 0, &e);
+	idle[0] = (struct sim_free){.cpus = 4};
+	plan = sim_plan_new(&s);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 0);
+	cr_assert(sim_take(&cluster, 0, &idle[0], &runs.demand, false, &held));
+	runs.pick = &held;
+	runs.npick = 1;
+	runs.planned_end = 10;
+	idle[0].cpus = 0;
+	cr_assert_eq(sim_plan_run(plan, &runs), 0);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 10);
+	cr_assert_eq(sim_plan_book(plan, &j, 10, pick, 1, false), 0);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 15);
+	sim_plan_unbook(plan, &j, pick, 1);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 10);
+	cr_assert_eq(sim_plan_book(plan, &j, 10, pick, 1, true), 0);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 15);
+	sim_plan_clear(plan);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 10);
+	s.now = 12; /* it is late, and there for one more moment */
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 13);
+	idle[0].cpus = 4;
+	sim_plan_end(plan, &runs);
+	cr_expect_eq(sim_plan_earliest(plan, &s, &j, pick), 12);
+	sim_plan_free(plan);
+	sim_cluster_free(&cluster);
+}

@@ -46,6 +46,9 @@ Test(sim_text, seconds_and_dates)
 	cr_assert(sim_text_date("1970-01-02T00:00:01", &t) && t == 86401 * SIM_SECOND);
 	cr_assert(sim_text_date("86401", &t) && t == 86401 * SIM_SECOND);
 	cr_assert_not(sim_text_date("1970-13-02T00:00:01", &t));
+	cr_assert_not(sim_text_date("2026-02-30T00:00:01", &t));
+	cr_assert_not(sim_text_date("2026-02-29T00:00:01", &t));
+	cr_assert(sim_text_date("2024-02-29T00:00:01", &t));
 	cr_assert_not(sim_text_date("1970-01-02T00:00:01Z", &t));
 }
 
