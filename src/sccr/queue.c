@@ -57,13 +57,38 @@ static void take_terms(const struct queue *q, struct queue_job *j, char **f)
 	j->priority = t->priority;
 }
 
+static int by_number(const void *pa, const void *pb)
+{
+	const struct queue_job *a = *(struct queue_job *const *)pa,
+			       *b = *(struct queue_job *const *)pb;
+	int c = strcmp(a->number, b->number);
+
+	return c ? c : strcmp(a->partition, b->partition);
+}
+
+/* Pending jobs in an order in which they are found; free(). NULL: out of memory. */
+static struct queue_job **pending(const struct queue *q, size_t *n)
+{
+	struct queue_job **list = calloc(q->n + 1, sizeof(*list));
+
+	*n = 0;
+	for (size_t i = 0; list && i < q->n; i++)
+		if (!strcmp(q->job[i].state, "PENDING"))
+			list[(*n)++] = &q->job[i];
+	if (list)
+		qsort(list, *n, sizeof(*list), by_number);
+	return list;
+}
+
 /* The terms of every pending job that the caller may see, with one question. */
 static int read_terms(struct queue *q, struct ccr_error *err)
 {
 	char format[160];
 	char *jobs[] = {"sprio", "-h", "-o", format, NULL};
 	char *weights[] = {"sprio", "-h", "-w", "-o", format, NULL};
+	struct queue_job **list;
 	struct client_rows rows;
+	size_t n = 0;
 	int rc;
 
 	sprio_format(format, sizeof(format));
@@ -76,20 +101,21 @@ static int read_terms(struct queue *q, struct ccr_error *err)
 	rc = client_run_safe(jobs, TERM_FIELDS, &rows, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < rows.n; i++) {
+	list = pending(q, &n);
+	for (size_t i = 0; list && i < rows.n; i++) {
 		char **f = rows.row[i];
-		const char *job = trimmed(f[AT_JOB]), *part = trimmed(f[AT_PARTITION]);
+		const struct queue_job asked = {.number = trimmed(f[AT_JOB]),
+						.partition = trimmed(f[AT_PARTITION])};
+		const struct queue_job *key = &asked;
+		struct queue_job **hit = bsearch(&key, list, n, sizeof(*list), by_number);
 
-		for (size_t k = 0; k < q->n; k++) {
-			struct queue_job *j = &q->job[k];
-
-			if (!j->terms.found && !strcmp(j->state, "PENDING") &&
-			    !strcmp(j->number, job) && !strcmp(j->partition, part))
-				take_terms(q, j, f);
-		}
+		if (hit && !(*hit)->terms.found)
+			take_terms(q, *hit, f);
 	}
 	client_rows_free(&rows);
-	return CCR_OK;
+	rc = list ? CCR_OK : ccr_error_nomem(err);
+	free(list);
+	return rc;
 }
 
 /* Others' jobs are hidden from all but root (and operators, whom a client cannot tell). */

@@ -106,7 +106,8 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     top = c.sbatch("sleep 30", user="games", account="b", gres="gpu:4", nodes=1, time=60,
                    nice=-1000)
     c.wait_for(lambda: explain(c, top)[0]["plan"] == "booked", what="a booking")
-    long_one = c.sbatch("sleep 30", user="lp", account="rest", gres="gpu:1", nodes=1, time=120)
+    # (of the same user: with PrivateData=jobs nobody is told of anybody else's job)
+    long_one = c.sbatch("sleep 30", user="games", account="b", gres="gpu:1", nodes=1, time=120)
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="a refusal")
     x, b = explain(c, long_one)[0], explain(c, top)[0]
     # half ends in half an hour, full later: top waits for the first
