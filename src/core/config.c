@@ -219,7 +219,8 @@ static int read_config(struct ccr_config *c, const struct ccr_config_options *op
 				.name = c->name,
 				.err = err,
 				.formula_column = -1,
-				.year = options ? options->year : 0};
+				.year = options ? options->year : 0,
+				.rank_optional = options && options->rank_optional};
 	int rc = read_text(&r, c->text, c->text_len);
 
 	if (!rc)

@@ -132,6 +132,8 @@ struct ccr_config_options {
 	/* Refuse a file that others than root and owner can write (ccr_config_check_owner). */
 	bool check_owner;
 	uid_t owner;
+	/* The file need not rank jobs: the gate alone reads it. */
+	bool rank_optional;
 };
 
 /*

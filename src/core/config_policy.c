@@ -217,6 +217,8 @@ int ccr__finish_policy(struct ccr__reader *r)
 
 	for (int i = 0; i < CCR_COLUMNS; i++)
 		any = any || r->config->column[i].text;
+	if (!any && r->rank_optional)
+		return CCR_OK;
 	if (!any)
 		return ccr__bad(r, 1, "nothing to rank jobs by",
 				"one of \"preset\", \"policy\" and \"job_sort_formula\"");

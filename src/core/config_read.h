@@ -19,7 +19,8 @@ struct ccr__reader {
 	const char *name; /* of the text being read, for messages */
 	bool preset;	  /* it is a preset's */
 	int year;
-	char path[256]; /* of the field being read: "groups.physics.target" */
+	bool rank_optional; /* see struct ccr_config_options */
+	char path[256];	    /* of the field being read: "groups.physics.target" */
 	size_t path_len;
 	struct ccr_error *err;
 

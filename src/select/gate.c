@@ -58,8 +58,13 @@ static bool ready(enum ccr_caller who)
 	if (fresh && avail_node_bitmap) {
 		ccr_set_from_bits(G.base, avail_node_bitmap, G.cluster.n);
 		memset(G.masked, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
-		G.has_base = !resv_list || !list_count(resv_list);
+		G.has_base = true;
+		/* for each job slurmctld takes other nodes out then, and puts them back */
+		if (resv_list && list_count(resv_list))
+			ccr__unreserved(G.base);
 	}
+	if (fresh)
+		ccr__named_begin();
 	return true;
 }
 
@@ -303,7 +308,7 @@ static bool after_deadline(const job_record_t *job, const struct ccr_booking *b,
 	       ccr_end(b->start, least) > (int64_t)job->deadline;
 }
 
-enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask)
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask, bool later)
 {
 	const struct ccr_booking *b;
 	enum ccr_book book;
@@ -331,6 +336,10 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 	book = ccr_plan_book(G.plan, &pj, &b, &err);
 	if (book == CCR_BOOK_ERROR)
 		ccr__gate_aside(err.text);
+	if (book == CCR_BOOKED && later && !before && b->start <= ccr_plan_timeline(G.plan)->now) {
+		ccr_plan_drop(G.plan, job->job_id);
+		return CCR_BOOK_NEVER;
+	}
 	if (book == CCR_BOOKED && after_deadline(job, b, ask)) {
 		ccr_plan_drop(G.plan, job->job_id);
 		book = CCR_BOOK_WINDOW;
@@ -362,8 +371,9 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	rc = test_nodes(t, &ask, partition);
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
+		ccr__after_reservations(t->job);
 		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
-		(void)ccr__book(t->job, partition, &ask);
+		(void)ccr__book(t->job, partition, &ask, false);
 	}
 	return rc;
 }
@@ -417,7 +427,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	/* The main cycle does not come to it: nobody else would book it. */
 	if (rc != SLURM_SUCCESS && ccr__behind_het(job)) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-		(void)ccr__book(job, partition, &ask);
+		(void)ccr__book(job, partition, &ask, false);
 	}
 	return rc;
 }
@@ -459,8 +469,7 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		return ccr_inner_test(t);
 	}
 	look_back();
-	if (who != CCR_MAIN_CYCLE && !t->job->het_job_id && !t->job->resv_name &&
-	    ccr__unseen_above(t->job)) {
+	if (who != CCR_MAIN_CYCLE && !t->job->resv_name && ccr__unseen_above(t->job)) {
 		/* sched/backfill asks twice in a row */
 		if (G.sent_away != t->job->job_id || G.sent_at != time(NULL))
 			log_flag(BACKFILL,
@@ -472,6 +481,8 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		pthread_mutex_unlock(&G.lock);
 		return SLURM_ERROR;
 	}
+	if (who == CCR_MAIN_CYCLE)
+		ccr__named_before(t->job);
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

@@ -75,6 +75,13 @@ struct ccr__unseen {
 	struct ccr_rank het; /* of the highest component of a hetjob, seen or not */
 };
 
+/* A pending job that names its nodes, as a main cycle begins. */
+struct ccr__named {
+	struct ccr_rank rank;
+	uint32_t job;
+	bool asked;
+};
+
 struct ccr__gate {
 	pthread_mutex_t lock;
 	atomic_bool on;	   /* in slurmctld, and the policy file does not say otherwise */
@@ -101,10 +108,12 @@ struct ccr__gate {
 	uint32_t sent_away;	    /* whom the log said last to wait for that, */
 	time_t sent_at;		    /* and when */
 	uint64_t *candidates, *fit, *attempt, *bad, *required;
-	uint64_t *base;	  /* nodes that were available when the cycle began */
+	uint64_t *base;	  /* nodes that were available when the cycle began, to every job */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
-	bool named; /* there was one in this cycle */
+	bool named;		  /* there was one in this cycle */
+	struct ccr__named *names; /* jobs that name nodes, by rank */
+	uint32_t n_names, next_name, names_room;
 	bool het_waits;
 	/* The job that passed a test last; it may be about to start. */
 	const job_record_t *passed;
@@ -202,13 +211,28 @@ void ccr__keep_own_nodes(const job_record_t *job);
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /*
- * Gives the job its booking, or a better one. G.candidates are its nodes. NEVER also where there is
- * a rule against one.
+ * Gives the job its booking, or a better one. G.candidates are its nodes. later: none for a job
+ * that could start now. NEVER also where there is a rule against one.
  */
-enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask);
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask, bool later);
 
-/* At a cycle's end: books those whom slurmctld turned away unasked. Job W, node R, part R. */
+/*
+ * Those whom slurmctld turns away unasked are booked: jobs that name nodes when their rank comes
+ * (named_begin: a main cycle begins; named_before: it has come to this job), all others at its end.
+ * Job W, node R, part R.
+ */
+void ccr__named_begin(void);
+void ccr__named_before(const job_record_t *job);
 void ccr__book_unasked(void);
+
+/* Overwrites the set: the nodes that are up and in no advance reservation. Job W. */
+void ccr__unreserved(uint64_t *set);
+
+/*
+ * Adds to the candidates the nodes that slurmctld leaves out as they are reserved while the job
+ * would run now: the plan knows until when. Not for a job with features.
+ */
+void ccr__after_reservations(const job_record_t *job);
 
 /*
  * How often a job's booking was due and it did not start; 0 for most. It is made anew once for

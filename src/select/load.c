@@ -43,6 +43,8 @@ void ccr_gate_configure(void)
 	time_t now = time(NULL);
 	struct tm tm;
 
+	/* beside another priority plugin the file is the gate's alone */
+	o.rank_optional = xstrcmp(slurm_conf.priority_type, "priority/ccr") != 0;
 	pthread_mutex_lock(&G.lock);
 	G.aside = false;
 	G.stale = true;
@@ -86,11 +88,14 @@ static void free_room(void)
 	free(G.required);
 	free(G.base);
 	free(G.masked);
+	free(G.names);
 	free(G.kind_set);
 	free(G.pick);
 	ccr__het_free();
 	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
 	    NULL;
+	G.names = NULL;
+	G.n_names = G.next_name = G.names_room = 0;
 	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;

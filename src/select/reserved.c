@@ -12,6 +12,55 @@ static bool counts(const slurmctld_resv_t *r, time_t now)
 	       !(r->flags & (RESERVE_FLAG_TIME_FLOAT | RESERVE_FLAG_ANY_NODES));
 }
 
+/* A reservation that comes again is planned for its next time alone. */
+static bool is_over_then(const slurmctld_resv_t *r, time_t now)
+{
+	return counts(r, now) && !(r->flags & RESERVE_REOCCURING);
+}
+
+void ccr__unreserved(uint64_t *set)
+{
+	const struct ccr_node *node = ccr_plan_timeline(G.plan)->node;
+	ccr_slurm_list_itr_t *it = list_iterator_create(resv_list);
+	slurmctld_resv_t *r;
+
+	for (uint32_t i = 0; i < G.cluster.n; i++) {
+		if (node[i].up)
+			ccr_bit_set(set, i);
+		else
+			ccr_bit_clear(set, i);
+	}
+	while ((r = list_next(it)))
+		for (int64_t i = 0;
+		     r->node_bitmap && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)
+			if (bit_test(r->node_bitmap, i))
+				ccr_bit_clear(set, (uint32_t)i);
+	list_iterator_destroy(it);
+}
+
+void ccr__after_reservations(const job_record_t *job)
+{
+	const struct ccr_node *node = ccr_plan_timeline(G.plan)->node;
+	bitstr_t *part = job->part_ptr->node_bitmap, *not = job->details->exc_node_bitmap;
+	time_t now = time(NULL);
+	ccr_slurm_list_itr_t *it;
+	slurmctld_resv_t *r;
+
+	if (!resv_list || !list_count(resv_list) || job->details->feature_list || !part ||
+	    (uint32_t)bit_size(part) != G.cluster.n)
+		return;
+	it = list_iterator_create(resv_list);
+	while ((r = list_next(it))) {
+		if (!is_over_then(r, now) || (uint32_t)bit_size(r->node_bitmap) != G.cluster.n)
+			continue;
+		for (uint32_t i = 0; i < G.cluster.n; i++)
+			if (bit_test(r->node_bitmap, i) && bit_test(part, i) && node[i].up &&
+			    !(not &&bit_test(not, i)))
+				ccr_bit_set(G.candidates, i);
+	}
+	list_iterator_destroy(it);
+}
+
 int64_t ccr__reserved_end(const job_record_t *job, int64_t end)
 {
 	const slurmctld_resv_t *r = job->resv_ptr;

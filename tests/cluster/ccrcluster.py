@@ -202,8 +202,15 @@ class Cluster(Daemons):
         return parse_show(self.run("scontrol", "-d", "-o", "show", "node", name).stdout)[0]
 
     def update(self, **what):
-        """scontrol update JobId=... Key=..."""
-        return self.run("scontrol", "update", *[f"{k}={v}" for k, v in what.items()])
+        """scontrol update JobId=... Key=..., again while slurmdbd is still being told of the job."""
+        for _ in range(100):
+            try:
+                return self.run("scontrol", "update", *[f"{k}={v}" for k, v in what.items()])
+            except ClusterError as error:
+                if "try again in a bit" not in str(error):
+                    raise
+            time.sleep(0.1)
+        raise ClusterError(f"slurmdbd was not told of the job: {what}")
 
     def squeue(self, *args):
         """[{job, state, ...}] in squeue's order; all values are text."""

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from gate import (Nodes, booked_nodes, gate_cluster, start_at, start_time, told, wait_booked,
-                  wait_reason)
+from gate import (KEEP_GOING, SCHED, Nodes, booked_nodes, gate_cluster, start_at, start_time,
+                  told, wait_booked, wait_reason)
 
 PARTS = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE", "lim": "Nodes=ALL MaxTime=10",
          "off": "Nodes=ALL State=DOWN", "some": "Nodes=n1 MaxTime=INFINITE",
@@ -108,3 +108,71 @@ def test_behind_a_job_that_names_all_nodes_of_a_partition(cluster):
     for job, before in ((named, top), (plain, named)):
         assert wait_booked(c, job)["SchedNodeList"] == "n1"
         assert start_at(c, job) >= start_at(c, before) + 1800 - 1
+
+
+def test_a_second_job_that_names_the_node_is_not_passed(cluster):
+    """Of two -w jobs slurmctld comes to the first alone: the second has its booking when its turn is,
+    before lower ones have theirs."""
+    c = cluster
+    fill(c, minutes=10)
+    fill(c, node="n2")
+    jobs = [c.sbatch("true", gres="gpu:4", time=t, exclude="n2" if low else None,
+                     nodelist=None if low else "n1")
+            for t, low in ((5, False), (7, False), (60, True), (60, True))]
+    for job in jobs:
+        wait_booked(c, job)
+    starts = [start_at(c, job) for job in jobs]
+    for one, other, limit in zip(starts, starts[1:], (300, 420, 3600)):
+        assert abs(other - one - limit) <= 5, starts
+
+
+def test_named_nodes_beside_a_far_reservation():
+    """A maintenance of another node, next week, changes nothing for a node that jobs name: the main
+    cycle fills what is idle there."""
+    sched = SCHED.replace("bf_interval=2", "bf_interval=100") + KEEP_GOING
+    with gate_cluster(nodes=[Nodes(count=2, cpus=8, gpus="a100:4")],
+                      conf={"SchedulerParameters": sched}) as c:
+        c.run("scontrol", "create", "reservation", "ReservationName=far", "Users=root", "Nodes=n2",
+              "StartTime=now+5days", "Duration=30", "Flags=MAINT")
+        fill(c, gpus=3)
+        fill(c, node="n2")
+        named = c.sbatch("true", gres="gpu:4", time=60, nodelist="n1")
+        behind = c.sbatch("true", gres="gpu:4", time=60, nodelist="n1")
+        wait_booked(c, named)
+        wait_booked(c, behind)
+        filler = c.sbatch("sleep 9999", gres="gpu:1", time=5)
+        assert c.wait_state(filler, timeout=20)["NodeList"] == "n1"
+        assert c.job(filler)["Scheduler"] == "Main"
+        assert not c.log_grep(f"Extending JobId={filler} ")
+
+
+def test_a_node_is_planned_for_after_its_reservation(cluster):
+    c = cluster
+    fill(c, minutes=1)
+    fill(c, minutes=60, node="n2")
+    c.run("scontrol", "create", "reservation", "ReservationName=soon", "Users=root", "Nodes=n1",
+          "StartTime=now+3minutes", "Duration=10")
+    try:
+        any_node = c.sbatch("true", gres="gpu:4", nodes=1, time=5)
+        assert 12 * 60 <= start_time(c, any_node) <= 14 * 60
+        assert booked_nodes(c, any_node) == "n1"
+    finally:
+        c.run("scontrol", "delete", "ReservationName=soon")
+
+
+def test_a_hetjob_takes_no_place_of_a_job_above_that_is_new():
+    """sched/backfill comes more often than the main cycle, and books het jobs."""
+    sched = SCHED.replace("batch_sched_delay=0,sched_interval=2",
+                          "batch_sched_delay=15,sched_interval=15") + KEEP_GOING
+    with gate_cluster(nodes=[Nodes(count=2, cpus=8, gpus="a100:4")],
+                      conf={"SchedulerParameters": sched}) as c:
+        c.run("salloc", "--no-shell", "--gres=gpu:4", "-w", "n1", "-t", "20")
+        top = c.sbatch("true", gres="gpu:4", nodes=2, time=30)  # in 20 minutes
+        low = c.sbatch("sleep 9999", gres="gpu:4", time=10)  # at once, on n2
+        out = c.run("sbatch", "--parsable", f"--output={c.root}/out/het.out", "--gres=gpu:1", "-t5",
+                    ":", "--gres=gpu:1", "-t5", input="#!/bin/sh\ntrue\n").stdout
+        het = int(out.split(";")[0])
+        c.wait_state(low)
+        told(c, het, "SchedNodeList", timeout=60)
+        assert start_time(c, top) <= 20 * 60 + 2
+        assert start_at(c, het) >= start_at(c, top) + 1800 - 2
