@@ -64,7 +64,7 @@ static bool ready(enum ccr_caller who)
 			ccr__unreserved(G.base);
 	}
 	if (fresh)
-		ccr__named_begin();
+		ccr__unasked_begin();
 	return true;
 }
 
@@ -320,6 +320,7 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 	    ccr__stuck(job->job_id) > 1)
 		return CCR_BOOK_NEVER;
 	ccr__keep_own_nodes(job);
+	ccr__after_reservations(job);
 	if (G.refused == job && G.refused_as == CCR_WAIT_LONG) {
 		ccr_plan_drop(G.plan, job->job_id);
 		return CCR_BOOK_NEVER;
@@ -371,7 +372,6 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	rc = test_nodes(t, &ask, partition);
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
-		ccr__after_reservations(t->job);
 		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
 		(void)ccr__book(t->job, partition, &ask, false);
 	}
@@ -482,7 +482,7 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		return SLURM_ERROR;
 	}
 	if (who == CCR_MAIN_CYCLE)
-		ccr__named_before(t->job);
+		ccr__unasked_before(t->job);
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

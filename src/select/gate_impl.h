@@ -75,8 +75,8 @@ struct ccr__unseen {
 	struct ccr_rank het; /* of the highest component of a hetjob, seen or not */
 };
 
-/* A pending job that names its nodes, as a main cycle begins. */
-struct ccr__named {
+/* A pending job whose turn comes in this cycle. */
+struct ccr__turn {
 	struct ccr_rank rank;
 	uint32_t job;
 	bool asked;
@@ -111,9 +111,10 @@ struct ccr__gate {
 	uint64_t *base;	  /* nodes that were available when the cycle began, to every job */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
-	bool named;		  /* there was one in this cycle */
-	struct ccr__named *names; /* jobs that name nodes, by rank */
-	uint32_t n_names, next_name, names_room;
+	bool named;		 /* there was one in this cycle */
+	struct ccr__turn *turns; /* whose turn comes in this cycle, by rank; see unasked.c */
+	uint32_t n_turns, next_turn, turns_room;
+	bool gathered;
 	bool het_waits;
 	/* The job that passed a test last; it may be about to start. */
 	const job_record_t *passed;
@@ -217,12 +218,11 @@ bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask, bool later);
 
 /*
- * Those whom slurmctld turns away unasked are booked: jobs that name nodes when their rank comes
- * (named_begin: a main cycle begins; named_before: it has come to this job), all others at its end.
- * Job W, node R, part R.
+ * Those whom slurmctld turns away unasked are booked when their rank comes (begin: of a main cycle;
+ * before: it has come to this job), the rest at its end. Job W, node R, part R.
  */
-void ccr__named_begin(void);
-void ccr__named_before(const job_record_t *job);
+void ccr__unasked_begin(void);
+void ccr__unasked_before(const job_record_t *job);
 void ccr__book_unasked(void);
 
 /* Overwrites the set: the nodes that are up and in no advance reservation. Job W. */

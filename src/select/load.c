@@ -88,14 +88,14 @@ static void free_room(void)
 	free(G.required);
 	free(G.base);
 	free(G.masked);
-	free(G.names);
+	free(G.turns);
 	free(G.kind_set);
 	free(G.pick);
 	ccr__het_free();
 	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
 	    NULL;
-	G.names = NULL;
-	G.n_names = G.next_name = G.names_room = 0;
+	G.turns = NULL;
+	G.n_turns = G.next_turn = G.turns_room = 0;
 	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;

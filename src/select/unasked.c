@@ -4,8 +4,8 @@
  * A job that names a node which an advance reservation or a blocked job ahead keeps, and those
  * behind such a job or a hetjob where it keeps all nodes of a partition, never come to the plugin:
  * nobody would book them, and lower jobs would pass them for as long as that lasts. So they are
- * booked here, if they cannot start now: who names nodes when the cycle has come to a lower job,
- * before that is booked, and the others at its end.
+ * booked here, if they cannot start now: when the cycle has come to a lower job, before that is
+ * booked, and the rest at its end.
  */
 #include "select/gate_impl.h"
 
@@ -51,8 +51,8 @@ static void count_nodes(const job_record_t *job, uint32_t *least, uint32_t *most
 
 static int by_rank(const void *a, const void *b)
 {
-	return ccr_rank_cmp(&((const struct ccr__named *)a)->rank,
-			    &((const struct ccr__named *)b)->rank);
+	return ccr_rank_cmp(&((const struct ccr__turn *)a)->rank,
+			    &((const struct ccr__turn *)b)->rank);
 }
 
 /* Waits for nodes and for nothing else, asked about or not. */
@@ -63,40 +63,45 @@ static bool may_be_unasked(const job_record_t *job)
 	       ccr__waits_for_resources(job) && ccr_job_since(job) <= time(NULL);
 }
 
-/* Fills G.names, by rank. named: with the jobs that name nodes; else with all. */
-static void gather(bool named)
+/* slurmctld turns nobody away without one of these. */
+static bool may_turn_away(void)
+{
+	return G.named || G.het_waits || (resv_list && list_count(resv_list));
+}
+
+/* Fills G.turns, by rank, with all that are not below the depth. */
+static void gather(void)
 {
 	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
 	job_record_t *job;
 
-	G.n_names = G.next_name = 0;
+	G.n_turns = G.next_turn = 0;
 	while ((job = list_next(it))) {
 		struct ccr_rank rank;
 		int partition;
 
-		if (!may_be_unasked(job) || (named && !job->details->req_node_bitmap) ||
-		    (partition = ccr__gate_partition(job->part_ptr)) < 0)
+		if (!may_be_unasked(job) || (partition = ccr__gate_partition(job->part_ptr)) < 0)
 			continue;
 		rank = ccr_job_rank(job);
-		if (!named && ccr_plan_deep(G.plan, (uint16_t)partition, &rank))
+		if (ccr_plan_deep(G.plan, (uint16_t)partition, &rank))
 			continue;
-		if (G.n_names == G.names_room) {
-			uint32_t more = G.names_room ? 2 * G.names_room : 64;
-			struct ccr__named *p = realloc(G.names, more * sizeof(*p));
+		if (G.n_turns == G.turns_room) {
+			uint32_t more = G.turns_room ? 2 * G.turns_room : 64;
+			struct ccr__turn *p = realloc(G.turns, more * sizeof(*p));
 
 			if (!p)
 				break;
-			G.names = p;
-			G.names_room = more;
+			G.turns = p;
+			G.turns_room = more;
 		}
-		G.names[G.n_names++] = (struct ccr__named){.rank = rank, .job = job->job_id};
+		G.turns[G.n_turns++] = (struct ccr__turn){.rank = rank, .job = job->job_id};
 	}
 	list_iterator_destroy(it);
-	if (G.n_names)
-		qsort(G.names, G.n_names, sizeof(*G.names), by_rank);
+	if (G.n_turns)
+		qsort(G.turns, G.n_turns, sizeof(*G.turns), by_rank);
 }
 
-static void book(const struct ccr__named *who)
+static void book(const struct ccr__turn *who)
 {
 	int64_t now = ccr_plan_timeline(G.plan)->now;
 	job_record_t *job = find_job_record(who->job);
@@ -105,8 +110,9 @@ static void book(const struct ccr__named *who)
 	uint32_t least, most;
 	struct ccr_ask ask;
 
-	if (partition < 0 || !may_be_unasked(job) || (own && own->start <= now) ||
-	    ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) || !set_candidates(job))
+	if (partition < 0 || (own && !job->details->req_node_bitmap) || !may_be_unasked(job) ||
+	    (own && own->start <= now) || ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) ||
+	    !set_candidates(job))
 		return;
 	count_nodes(job, &least, &most);
 	if (most < least || ccr_bit_count(G.candidates, G.cluster.n) < least)
@@ -116,17 +122,23 @@ static void book(const struct ccr__named *who)
 	(void)ccr__book(job, (uint16_t)partition, &ask, true);
 }
 
-void ccr__named_begin(void)
+void ccr__unasked_begin(void)
 {
-	gather(true);
+	G.gathered = false;
+	G.n_turns = G.next_turn = 0;
 }
 
-void ccr__named_before(const job_record_t *job)
+void ccr__unasked_before(const job_record_t *job)
 {
 	struct ccr_rank rank = ccr_job_rank(job);
 
-	for (; G.next_name < G.n_names && !G.aside; G.next_name++) {
-		struct ccr__named *who = &G.names[G.next_name];
+	if (!G.gathered && may_turn_away()) {
+		gather();
+		G.gathered = true;
+	}
+
+	for (; G.next_turn < G.n_turns && !G.aside; G.next_turn++) {
+		struct ccr__turn *who = &G.turns[G.next_turn];
 
 		if (who->job == job->job_id)
 			who->asked = true;
@@ -139,10 +151,10 @@ void ccr__named_before(const job_record_t *job)
 
 void ccr__book_unasked(void)
 {
-	if (!G.named && !G.het_waits && (!resv_list || !list_count(resv_list)))
+	if (!may_turn_away())
 		return;
-	gather(false);
-	for (uint32_t i = 0; i < G.n_names && i < MOST && !G.aside; i++)
-		book(&G.names[i]);
-	G.n_names = 0;
+	gather();
+	for (uint32_t i = 0; i < G.n_turns && i < MOST && !G.aside; i++)
+		book(&G.turns[i]);
+	G.n_turns = 0;
 }
