@@ -165,7 +165,9 @@ def test_a_hetjob_takes_no_place_of_a_job_above_that_is_new():
     sched = SCHED.replace("batch_sched_delay=0,sched_interval=2",
                           "batch_sched_delay=15,sched_interval=15") + KEEP_GOING
     with gate_cluster(nodes=[Nodes(count=2, cpus=8, gpus="a100:4")],
+                      policy={"version": 1, "backfill": {"depth": 3}},  # enough beside priority/basic
                       conf={"SchedulerParameters": sched}) as c:
+        assert not c.log_grep("nothing to rank")
         c.run("salloc", "--no-shell", "--gres=gpu:4", "-w", "n1", "-t", "20")
         top = c.sbatch("true", gres="gpu:4", nodes=2, time=30)  # in 20 minutes
         low = c.sbatch("sleep 9999", gres="gpu:4", time=10)  # at once, on n2

@@ -366,3 +366,16 @@ Test(config, the_key_of_a_columns_expression)
 	cr_expect_str_eq(ccr_config_formula_key(c, CCR_COLUMNS), "policy");
 	ccr_config_free(c);
 }
+
+Test(config, beside_another_priority_plugin_nothing_need_rank)
+{
+	static const char text[] = "{\"version\": 1, \"backfill\": {\"depth\": 3}}";
+	const struct ccr_config_options gate = {.rank_optional = true};
+	struct ccr_config *c = NULL;
+	struct ccr_error e;
+
+	cr_assert_eq(ccr_config_parse(text, strlen(text), "f", NULL, &c, &e), CCR_EINVAL);
+	cr_assert_eq(ccr_config_parse(text, strlen(text), "f", &gate, &c, &e), 0, "%s", e.text);
+	cr_expect_eq(c->backfill.depth, 3);
+	ccr_config_free(c);
+}
