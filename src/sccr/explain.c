@@ -13,6 +13,7 @@
 
 #include "core/ledger_state.h"
 #include "sccr/common.h"
+#include "sccr/explain_id.h"
 #include "sccr/options.h"
 #include "sccr/safe.h"
 #include "sccr/sccr.h"
@@ -290,24 +291,6 @@ static int load_policy(const char *given, struct explain *x, char **path,
 	return CCR_OK;
 }
 
-/* 12, 12_3, 12+1; or squeue's way to write tasks of an array, 12_[4-9%2], which becomes 12. */
-static bool take_job(char *text)
-{
-	size_t n = strspn(text, "0123456789"), tasks;
-
-	if (!n)
-		return false;
-	if (!strncmp(text + n, "_[", 2)) {
-		tasks = n + 2 + strspn(text + n + 2, "0123456789-,:%.");
-		if (strcmp(text + tasks, "]") != 0)
-			return false;
-		text[n] = '\0';
-	}
-	if ((text[n] == '_' || text[n] == '+') && text[n + 1])
-		n += 1 + strspn(text + n + 1, "0123456789");
-	return !text[n];
-}
-
 int sccr_explain(int argc, char **argv)
 {
 	const char *policy = NULL;
@@ -326,7 +309,7 @@ int sccr_explain(int argc, char **argv)
 
 	if (rc != SCCR_GO_ON)
 		return rc;
-	if (optind + 1 != argc || !take_job(argv[optind]))
+	if (optind + 1 != argc || !explain_id(argv[optind]))
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {
