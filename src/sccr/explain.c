@@ -212,7 +212,7 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 	free(row);
 	if (!rc && !found) {
 		ended_source_read(&past, asked);
-		found = ended_print_gone(&past, json, stdout);
+		found = ended_print_gone(&past, json, what->queue->partial, stdout);
 	}
 	if (json)
 		fputs("]\n", stdout);

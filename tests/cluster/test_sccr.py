@@ -406,7 +406,7 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     c = make_cluster(nodes=1, dbd=True, priority_type="priority/ccr", plugins=["priority"],
                      accounts={"phys": {"users": ["games"]}, "sub": {"parent": "phys", "users": ["man"]}},
                      policy={"version": 1, "preset": "ccr", "groups": {"phys": {"target": 25}}},
-                     conf={"PrivateData": "usage", "PriorityWeightAge": 1})
+                     conf={"PrivateData": "usage,jobs", "PriorityWeightAge": 1})
     # the accounts above one's own are hidden, and others' usage; what rests on them is not made up
     below, inside = (c.sbatch("true", user=user, account=account, begin="now+1hour")
                      for user, account in (("man", "sub"), ("games", "phys")))
@@ -419,6 +419,9 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     # a job that ends before slurmdbd has heard of its start is half a row for ever
     c.wait_for(lambda: "a|b" in c.run("sacct", "-n", "-P", "-j", job, "-o", "JobName").stdout, 60,
                what="the database to know its start")
+    # what slurmctld alone hides is neither gone nor over
+    hidden = says(c, job, "RUNNING on n1 since ", "slurmctld does not show it to you", user="man")
+    assert "forgotten" not in hidden and "ended" not in hidden and "Unknown" not in hidden
     c.run("scancel", job)
     c.wait_state(job, "CANCELLED")
     c.wait_state(failed, "FAILED")
