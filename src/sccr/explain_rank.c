@@ -2,8 +2,9 @@
  * explain_rank - where a job stands among those that compete with it; see explain.h
  *
  * A job that waits for a dependency, a time or a limit cannot start, whatever its priority: it is
- * nobody's competition before that changes. Slurm gives one reason for all partitions of a job, so
- * of a job in several partitions that is not known, and it counts.
+ * nobody's competition before that changes. Slurm gives one reason for all partitions of a job,
+ * that of the one that it tried last: a job in several of them counts, unless the reason is the
+ * job's own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,25 @@ static bool too_long(const struct queue_job *j, const char *part_limit)
 	       own > most;
 }
 
+/* Is it a reason for which the job starts in none of its partitions? */
+static bool of_job(const char *reason)
+{
+	static const char *const names[] = {"BeginTime", "Dependency", "DependencyNeverSatisfied"};
+	size_t n = strcspn(reason, ",:;(");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == n && !strncmp(reason, names[i], n))
+			return true;
+	return false;
+}
+
 static bool waits_otherwise(const struct queue_job *j, const char *part_limit)
 {
 	char words[400];
 	enum explain_kind kind;
 
 	if (j->several)
-		return too_long(j, part_limit);
+		return of_job(j->reason) || too_long(j, part_limit);
 	kind = explain_reason(j->reason, false, words, sizeof(words));
 	return kind == KIND_OTHER || kind == KIND_REFUSED;
 }

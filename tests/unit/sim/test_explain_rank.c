@@ -120,6 +120,22 @@ Test(explain_rank, of_a_job_in_several_partitions_the_reason_is_not_known)
 	says(other, false, "something else (Dependency): it waits for another job");
 }
 
+Test(explain_rank, of_a_job_in_several_partitions_some_reasons_are_known)
+{
+	static const char *const own[] = {"BeginTime", "Dependency", "DependencyNeverSatisfied"};
+	struct queue_job *j = add(100, "Priority"), *other = add(200, "Resources");
+
+	other->several = true;
+	says(j, false, "Rank 2 of 2");
+	for (size_t i = 0; i < 3; i++) {
+		other->reason = own[i];
+		says(j, false, "Rank 1 of 1 pending in partition p; nobody is ahead.\n");
+		says(j, true, "\"not_counted\": {\"jobs\": 1, \"higher\": 1}");
+	}
+	other->reason = "PartitionConfig";
+	says(j, false, "Rank 2 of 2");
+}
+
 Test(explain_rank, a_limit_above_the_partitions)
 {
 	struct queue_job *j = add(100, "Priority"), *other = add(200, "Priority");
