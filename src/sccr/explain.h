@@ -58,8 +58,9 @@ struct explain {
 	size_t n_ahead;
 	/* others there that cannot start for now, how many rank higher; they do not count above */
 	size_t otherwise, otherwise_higher;
-	const char *part_limit;		 /* its partition's, as sinfo writes it; NULL: not known */
-	bool too_long;			 /* for this one of its partitions: it has no rank there */
+	const char *part_limit; /* its partition's, as sinfo writes it; NULL: not known */
+	bool limit_unseen; /* it is not, and a job of several partitions that counts may be above */
+	bool too_long;	   /* for this one of its partitions: it has no rank there */
 	const struct client_rows *parts; /* sinfo's nodes of partitions; NULL: not known */
 	/*
 	 * Of a booked job: what is on its nodes and ends by its start, the last to end first. The

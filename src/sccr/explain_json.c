@@ -72,7 +72,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 	fprintf(out, ", \"priority\": %.0f", j->priority);
 	if (x->rank) {
 		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
-			x->rank, x->of, x->queue->partial ? "false" : "true");
+			x->rank, x->of, x->queue->partial || x->limit_unseen ? "false" : "true");
 		for (size_t i = 0; i < x->n_ahead; i++) {
 			fputs(i ? ", " : "", out);
 			sccr_json_string(out, x->ahead[i]->id);

@@ -78,6 +78,7 @@ int explain_rank(struct explain *x, struct ccr_error *err)
 			x->otherwise_higher += before;
 			continue;
 		}
+		x->limit_unseen = x->limit_unseen || (!x->part_limit && j->several);
 		x->of++;
 		if (before)
 			x->ahead[x->n_ahead++] = j;

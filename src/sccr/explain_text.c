@@ -31,12 +31,16 @@ static void print_ahead(const struct explain *x, FILE *out)
 
 static void print_rank(const struct explain *x, FILE *out)
 {
+	const char *doubt = x->queue->partial ? ", counting only the jobs that you may see"
+			    : x->limit_unseen ? ", as far as you may see (its time limit is hidden)"
+					      : "";
+
 	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
-		x->queue->partial ? ", counting only the jobs that you may see" : "");
+		doubt);
 	if (x->n_ahead)
 		print_ahead(x, out);
 	else
-		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
+		fputs(*doubt ? ".\n" : "; nobody is ahead.\n", out);
 	if (!x->otherwise)
 		return;
 	fprintf(out,

@@ -473,7 +473,9 @@ def test_partitions_that_are_hidden(make_cluster, hidden):
                      conf={"PrivateData": hidden, "PriorityWeightAge": 1})
     job = c.sbatch("true", user="games", partition="p,q", begin="now+1hour")
     for partition in "pq":
-        says(c, job, f" partition {partition}: PENDING.\n", user="games")
+        said = says(c, job, f" partition {partition}: PENDING.\n", user="games")
+        assert "nobody is ahead" not in said  # the time limits there are hidden
+        assert f"Rank 1 of 1 pending in partition {partition}, " in said
 
 
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):

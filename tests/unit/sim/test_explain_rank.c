@@ -13,7 +13,7 @@ static struct queue_job J[JOBS];
 static char Id[JOBS][4];
 static char Part[] = "p", Nodes[] = "n[1-2]", Limit[] = "10:00";
 static char *Row[] = {Part, Nodes, Limit}, **Rows[] = {Row};
-static const struct client_rows Parts = {.row = Rows, .n = 1};
+static struct client_rows Parts = {.row = Rows, .n = 1};
 
 static struct queue_job *add(double priority, const char *reason)
 {
@@ -151,6 +151,23 @@ Test(explain_rank, a_limit_above_the_partitions)
 	j->limit = "UNLIMITED";
 	j->reason = "PartitionTimeLimit";
 	says(j, false, "tells what it takes (UNLIMITED, and at most 10:00 there).\n");
+}
+
+Test(explain_rank, a_limit_that_is_hidden)
+{
+	struct queue_job *j = add(100, "Priority"), *other = add(50, "Priority");
+
+	Parts.n = 0; /* PrivateData=partitions */
+	says(j, false, "Rank 1 of 2 pending in partition p; nobody is ahead.\n");
+	other->several = true;
+	says(
+	    other, false,
+	    "Rank 2 of 2 pending in partition p, as far as you may see (its time limit is hidden). "
+	    "Ahead of it:\n");
+	says(j, false, "partition p, as far as you may see (its time limit is hidden).\n");
+	says(j, true, "\"all_visible\": false");
+	Q.partial = true;
+	says(j, false, "partition p, counting only the jobs that you may see.\n");
 }
 
 Test(explain_rank, when_it_may_begin)
