@@ -466,6 +466,22 @@ def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
     assert explain(c, f"{sparse}_293")[0]["tasks"] == len(primes)
 
 
+def test_tasks_of_which_the_same_is_to_be_said_are_summed_up(cluster):
+    c, n = cluster, 40
+    array = c.sbatch("true", user="games", account="b", partition="off", array=f"1-{n}")
+    for verb in ("hold", "release"):  # slurmctld makes a job of its own of each
+        c.run("scontrol", verb, *(f"{array}_{task}" for task in range(1, n + 1)))
+    c.wait_for(lambda: len({(t["priority"], t["reason"]) for t in explain(c, array)}) == 1, 60,
+               what="the same of all")
+    text = says(c, array, f"... and {n - 1} more tasks like it: {array}_2 to {array}_{n}.\n")
+    assert text.count("\nRank ") == 1
+    tasks = explain(c, array)
+    assert sorted(t["rank"] for t in tasks) == list(range(1, n + 1))
+    assert [t["job"] for t in tasks if "ahead" in t] == [f"{array}_1"]
+    # the last of them has the id of the array, and by that it is the first
+    assert explain(c, f"{array}_3")[0]["ahead"] == [f"{array}_{task}" for task in (n, 1, 2)]
+
+
 @pytest.mark.parametrize("hidden", ["partitions", "all"])
 def test_partitions_that_are_hidden(make_cluster, hidden):
     c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
