@@ -142,7 +142,7 @@ def test_beyond_the_depth_and_beyond_the_window(cluster):
     far = c.sbatch("true", user="games", account="b", gres="gpu:4", nodes=2, time=60, nice=-1000)
     low = c.sbatch("true", user="lp", account="rest", gres="gpu:4", nodes=1, time=60)
     says(c, far, "It waits (Resources, cannot be booked within the window of 7-00:00:00).")
-    said = says(c, low, "and has no booking: jobs ahead have the 1 that the policy makes in "
+    said = says(c, low, "and has no booking: a job ahead has the one that the policy makes in "
                         "partition p.")
     assert "booked" not in said
     x = explain(c, low)[0]

@@ -99,6 +99,16 @@ Test(explain_rank, what_waits_for_something_else_is_no_competition)
 	says(&J[1], false, "Rank 1 of 4 pending in partition p; nobody is ahead.\n");
 }
 
+Test(explain_rank, an_array_is_one)
+{
+	struct queue_job *j = add(100, "Priority");
+
+	add(200, "Priority")->id = "2_[1-9]";
+	says(j, false,
+	     "Rank 2 of 2 pending in partition p; an array counts as one: task by task, 9 are "
+	     "ahead. Ahead of it:\n    2_[1-9] ");
+}
+
 Test(explain_rank, in_a_partition_that_is_down_all_wait_alike)
 {
 	struct queue_job *j = add(100, "PartitionDown");
