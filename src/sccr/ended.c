@@ -260,7 +260,29 @@ void ended_print_json(const struct ended *e, FILE *out)
 	}
 }
 
-static void print_gone(char **f, bool json, FILE *out)
+/* Where it was, and why there is nothing of slurmctld's. */
+static void print_record(char **f, bool never, bool partial, FILE *out)
+{
+	bool over = ended_state(f[AT_STATE]);
+
+	fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", f[AT_ID], f[AT_NAME],
+		f[AT_USER], f[AT_ACCOUNT][0] ? f[AT_ACCOUNT] : "(none)", f[AT_PARTITION],
+		f[AT_STATE]);
+	if (!never)
+		fprintf(out, " on %s since %s", f[AT_NODES], f[AT_START]);
+	if (!never && over)
+		fprintf(out, ", ended %s", f[AT_END]);
+	if (!over)
+		fputs(
+		    ".\nslurmctld does not show it to you: it is hidden or gone; this is from the "
+		    "database, which knows of no end.\n",
+		    out);
+	else
+		fprintf(out, ".\nslurmctld has forgotten it%s; this is from the database.\n",
+			partial ? ", or hides it from you" : "");
+}
+
+static void print_gone(char **f, bool json, bool partial, FILE *out)
 {
 	struct ended e = {.state = f[AT_STATE],
 			  .limit = f[AT_LIMIT],
@@ -282,13 +304,7 @@ static void print_gone(char **f, bool json, FILE *out)
 	take_canceller(&e, f[AT_STATE]);
 	f[AT_STATE][strcspn(f[AT_STATE], " +")] = '\0';
 	if (!json) {
-		fprintf(out, "Job %s (%.60s) of %s, account %.60s, partition %s: %s", f[AT_ID],
-			f[AT_NAME], f[AT_USER], f[AT_ACCOUNT][0] ? f[AT_ACCOUNT] : "(none)",
-			f[AT_PARTITION], f[AT_STATE]);
-		if (!never)
-			fprintf(out, " on %s since %s, ended %s", f[AT_NODES], f[AT_START],
-				f[AT_END]);
-		fputs(".\nslurmctld has forgotten it; this is from the database.\n", out);
+		print_record(f, never, partial, out);
 		if (ended_state(f[AT_STATE]))
 			ended_print(&e, out);
 		return;
@@ -305,12 +321,12 @@ static void print_gone(char **f, bool json, FILE *out)
 	fputs(", \"plan\": \"none\", \"from\": \"database\"}", out);
 }
 
-size_t ended_print_gone(const struct ended_source *s, bool json, FILE *out)
+size_t ended_print_gone(const struct ended_source *s, bool json, bool partial, FILE *out)
 {
 	for (size_t i = 0; i < s->sacct.n; i++) {
 		if (i)
 			fputs(json ? ",\n" : "\n", out);
-		print_gone(s->sacct.row[i], json, out);
+		print_gone(s->sacct.row[i], json, partial, out);
 	}
 	return s->sacct.n;
 }

@@ -49,9 +49,10 @@ void ended_print(const struct ended *e, FILE *out);
 void ended_print_json(const struct ended *e, FILE *out);
 
 /*
- * Jobs that only the database knows any more: prints all that match what was asked for, in words
- * or as JSON objects with commas between them. Returns how many there are.
+ * Jobs that only the database tells of: prints all that match what was asked for, in words or as
+ * JSON objects with commas between them. partial: slurmctld hides jobs from whoever asks. Returns
+ * how many there are.
  */
-size_t ended_print_gone(const struct ended_source *s, bool json, FILE *out);
+size_t ended_print_gone(const struct ended_source *s, bool json, bool partial, FILE *out);
 
 #endif

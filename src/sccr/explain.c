@@ -13,6 +13,8 @@
 
 #include "core/ledger_state.h"
 #include "sccr/common.h"
+#include "sccr/explain_id.h"
+#include "sccr/explain_tasks.h"
 #include "sccr/options.h"
 #include "sccr/safe.h"
 #include "sccr/sccr.h"
@@ -141,34 +143,8 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	else if (!rc)
 		explain_print(x, stdout);
 	free(x->before);
-	free(x->ahead);
-	x->ahead = NULL;
 	x->before = NULL;
 	return rc;
-}
-
-/* By id, the tasks of an array and the parts of a hetjob in their order. */
-static int by_id(const void *pa, const void *pb)
-{
-	const struct queue_job *a = *(const struct queue_job *const *)pa;
-	const struct queue_job *b = *(const struct queue_job *const *)pb;
-	int c = strverscmp(a->id, b->id);
-
-	return c ? c : strcmp(a->partition, b->partition);
-}
-
-/* The rows that were asked for, in order; free(). NULL: out of memory. */
-static const struct queue_job **find_rows(const struct queue *q, const char *asked, size_t *n)
-{
-	const struct queue_job **list = calloc(q->n + 1, sizeof(*list));
-
-	*n = 0;
-	for (size_t i = 0; list && i < q->n; i++)
-		if (queue_matches(&q->job[i], asked))
-			list[(*n)++] = &q->job[i];
-	if (list)
-		qsort(list, *n, sizeof(*list), by_id);
-	return list;
 }
 
 static int not_there(const char *asked, const struct ended_source *past, struct ccr_error *err)
@@ -190,16 +166,20 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 {
 	struct ended_source past = {0};
 	bool asked_past = false;
-	size_t found;
-	const struct queue_job **row = find_rows(what->queue, asked, &found);
+	size_t found, like;
+	struct explain_line line = {NULL};
+	const char *told = NULL; /* the partition of which it is told who is ahead */
+	const struct queue_job **row = explain_tasks(what->queue, asked, &found);
 	int rc = row ? CCR_OK : ccr_error_nomem(err);
 
 	if (json)
 		fputs("[", stdout);
-	for (size_t i = 0; !rc && i < found; i++) {
+	for (size_t i = 0; !rc && i < found; i += 1 + like) {
 		struct explain x = *what;
 
+		x.line = &line;
 		x.job = row[i];
+		x.ahead_told = told && !strcmp(told, x.job->partition);
 		if (i)
 			fputs(json ? ",\n" : "\n", stdout);
 		if (ended_state(x.job->state) && !asked_past) {
@@ -207,11 +187,16 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 			asked_past = true;
 		}
 		rc = explain_row(&x, usage, &past, json, err);
+		if (x.rank)
+			told = x.job->partition;
+		like = json || rc ? 0 : explain_tasks_like(row + i, found - i);
+		explain_tasks_print(row + i, like, stdout);
 	}
+	explain_line_free(&line);
 	free(row);
 	if (!rc && !found) {
 		ended_source_read(&past, asked);
-		found = ended_print_gone(&past, json, stdout);
+		found = ended_print_gone(&past, json, what->queue->partial, stdout);
 	}
 	if (json)
 		fputs("]\n", stdout);
@@ -290,24 +275,6 @@ static int load_policy(const char *given, struct explain *x, char **path,
 	return CCR_OK;
 }
 
-/* 12, 12_3, 12+1; or squeue's way to write tasks of an array, 12_[4-9%2], which becomes 12. */
-static bool take_job(char *text)
-{
-	size_t n = strspn(text, "0123456789"), tasks;
-
-	if (!n)
-		return false;
-	if (!strncmp(text + n, "_[", 2)) {
-		tasks = n + 2 + strspn(text + n + 2, "0123456789-,:%.");
-		if (strcmp(text + tasks, "]") != 0)
-			return false;
-		text[n] = '\0';
-	}
-	if ((text[n] == '_' || text[n] == '+') && text[n + 1])
-		n += 1 + strspn(text + n + 1, "0123456789");
-	return !text[n];
-}
-
 int sccr_explain(int argc, char **argv)
 {
 	const char *policy = NULL;
@@ -326,7 +293,7 @@ int sccr_explain(int argc, char **argv)
 
 	if (rc != SCCR_GO_ON)
 		return rc;
-	if (optind + 1 != argc || !take_job(argv[optind]))
+	if (optind + 1 != argc || !explain_id(argv[optind]))
 		return sccr_wrong_use("explain", "give one job, such as 12, 12_3 or 12+1");
 	rc = queue_read(&q, &err);
 	if (rc) {

@@ -39,8 +39,17 @@ struct explain_wait {
 	bool booked;	   /* not running yet */
 };
 
+/* The pending jobs of a partition in their order: those in the running, and those that are not. */
+struct explain_line {
+	const char *partition; /* NULL: not made yet */
+	const struct queue_job **in, **out;
+	size_t n_in, n_out;
+	bool several; /* there are jobs of several partitions in it */
+};
+
 struct explain {
 	const struct queue *queue;
+	struct explain_line *line; /* the caller's, for all rows */
 	const struct queue_job *job;
 	const struct ccr_config *config; /* NULL: the policy file is not to be had here */
 	enum explain_policy policy;
@@ -54,12 +63,14 @@ struct explain {
 	double eligible_s; /* eligible_time; below 0: the policy does not tell it */
 	double usage;	   /* percent */
 	size_t rank, of;   /* in its partition, among the pending; 0 where it is not pending */
-	const struct queue_job **ahead;
+	const struct queue_job *const *ahead; /* in the line */
 	size_t n_ahead;
+	bool ahead_told; /* of another row: JSON has the rank alone */
 	/* others there that cannot start for now, how many rank higher; they do not count above */
 	size_t otherwise, otherwise_higher;
-	const char *part_limit;		 /* its partition's, as sinfo writes it; NULL: not known */
-	bool too_long;			 /* for this one of its partitions: it has no rank there */
+	const char *part_limit; /* its partition's, as sinfo writes it; NULL: not known */
+	bool limit_unseen; /* it is not, and a job of several partitions that counts may be above */
+	bool too_long;	   /* for this one of its partitions: it has no rank there */
 	const struct client_rows *parts; /* sinfo's nodes of partitions; NULL: not known */
 	/*
 	 * Of a booked job: what is on its nodes and ends by its start, the last to end first. The
@@ -99,8 +110,12 @@ struct explain {
 	char smaller[300]; /* requests with which it could start now, by the gate's plan; or "" */
 };
 
-/* Counts who is ahead; free(x->ahead). */
+/*
+ * Counts who is ahead. x->line (begin with {NULL}) is made of x->queue where it is not that of the
+ * job's partition yet; x->ahead lies in it.
+ */
 int explain_rank(struct explain *x, struct ccr_error *err);
+void explain_line_free(struct explain_line *line);
 
 /* Reads the reason into plan, blocker and booked, and finds the earliest booking. */
 int explain_plan(struct explain *x, struct ccr_error *err);

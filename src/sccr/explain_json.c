@@ -51,6 +51,22 @@ static void json_smaller(FILE *out, const char *smaller)
 	fputs("]", out);
 }
 
+static void json_rank(const struct explain *x, FILE *out)
+{
+	fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s", x->rank, x->of,
+		x->queue->partial || x->limit_unseen ? "false" : "true");
+	if (!x->ahead_told) {
+		fputs(", \"ahead\": [", out);
+		for (size_t i = 0; i < x->n_ahead; i++) {
+			fputs(i ? ", " : "", out);
+			sccr_json_string(out, x->ahead[i]->id);
+		}
+		fputs("]", out);
+	}
+	fprintf(out, ", \"not_counted\": {\"jobs\": %zu, \"higher\": %zu}", x->otherwise,
+		x->otherwise_higher);
+}
+
 void explain_print_json(const struct explain *x, FILE *out)
 {
 	static const char *const plans[] = {"none",  "booked", "would_delay", "behind",
@@ -70,16 +86,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (queue_tasks(j) > 1)
 		fprintf(out, ", \"tasks\": %zu", queue_tasks(j));
 	fprintf(out, ", \"priority\": %.0f", j->priority);
-	if (x->rank) {
-		fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s, \"ahead\": [",
-			x->rank, x->of, x->queue->partial ? "false" : "true");
-		for (size_t i = 0; i < x->n_ahead; i++) {
-			fputs(i ? ", " : "", out);
-			sccr_json_string(out, x->ahead[i]->id);
-		}
-		fprintf(out, "], \"not_counted\": {\"jobs\": %zu, \"higher\": %zu}", x->otherwise,
-			x->otherwise_higher);
-	}
+	if (x->rank)
+		json_rank(x, out);
 	if (j->several)
 		fputs(", \"several_partitions\": true", out);
 	if (x->too_long) {

@@ -16,7 +16,7 @@ static void print_ahead(const struct explain *x, FILE *out)
 	for (size_t i = 0; i < x->n_ahead; i++)
 		tasks += queue_tasks(x->ahead[i]);
 	if (tasks > x->n_ahead)
-		fprintf(out, "; an array counts as one, with all their tasks %zu are ahead", tasks);
+		fprintf(out, "; an array counts as one: task by task, %zu are ahead", tasks);
 	fputs(". Ahead of it:\n", out);
 	if (from)
 		fprintf(out, "    ... and %zu more\n", from);
@@ -31,12 +31,16 @@ static void print_ahead(const struct explain *x, FILE *out)
 
 static void print_rank(const struct explain *x, FILE *out)
 {
+	const char *doubt = x->queue->partial ? ", counting only the jobs that you may see"
+			    : x->limit_unseen ? ", as far as you may see (its time limit is hidden)"
+					      : "";
+
 	fprintf(out, "Rank %zu of %zu pending in partition %s%s", x->rank, x->of, x->job->partition,
-		x->queue->partial ? ", counting only the jobs that you may see" : "");
+		doubt);
 	if (x->n_ahead)
 		print_ahead(x, out);
 	else
-		fputs(x->queue->partial ? ".\n" : "; nobody is ahead.\n", out);
+		fputs(*doubt ? ".\n" : "; nobody is ahead.\n", out);
 	if (!x->otherwise)
 		return;
 	fprintf(out,
@@ -269,11 +273,11 @@ static void print_minutes(const struct explain *x, FILE *out)
 		return;
 	fprintf(out,
 		x->plan == PLAN_WOULD_DELAY
-		    ? "With a limit of at most %ld minutes it would end before every booking on "
+		    ? "With a limit of at most %ld minute%s it would end before every booking on "
 		      "the partition's nodes.\n"
-		    : "A job that fits what is free now and ends within %ld minutes delays no "
+		    : "A job that fits what is free now and ends within %ld minute%s delays no "
 		      "booking on the partition's nodes.\n",
-		minutes);
+		minutes, minutes == 1 ? "" : "s");
 }
 
 static void print_behind(const struct explain *x, FILE *out)
@@ -287,7 +291,12 @@ static void print_behind(const struct explain *x, FILE *out)
 			x->reason);
 	else if (more)
 		fprintf(out, "It waits (%s).\n", x->reason);
-	else if (x->beyond_depth && x->depth > 0)
+	else if (x->beyond_depth && x->depth == 1)
+		fprintf(out,
+			"It waits (%s) and has no booking: a job ahead has the one that the policy "
+			"makes in partition %s.\n",
+			x->reason, x->job->partition);
+	else if (x->beyond_depth && x->depth > 1)
 		fprintf(out,
 			"It waits (%s) and has no booking: jobs ahead have the %d that the policy "
 			"makes in partition %s.\n",

@@ -142,7 +142,7 @@ def test_beyond_the_depth_and_beyond_the_window(cluster):
     far = c.sbatch("true", user="games", account="b", gres="gpu:4", nodes=2, time=60, nice=-1000)
     low = c.sbatch("true", user="lp", account="rest", gres="gpu:4", nodes=1, time=60)
     says(c, far, "It waits (Resources, cannot be booked within the window of 7-00:00:00).")
-    said = says(c, low, "and has no booking: jobs ahead have the 1 that the policy makes in "
+    said = says(c, low, "and has no booking: a job ahead has the one that the policy makes in "
                         "partition p.")
     assert "booked" not in said
     x = explain(c, low)[0]
@@ -368,7 +368,8 @@ def test_limits_holds_and_jobs_that_run_or_are_not_there(cluster):
     gone = sccr(c, "explain", 99999, check=False)
     assert gone.returncode == 1 and "there is no job 99999" in gone.stderr
     assert "no database knows it" in gone.stderr
-    assert sccr(c, "explain", "12; ls", check=False).returncode == 2
+    for none in ("12; ls", "0", "0_1", 2**32 + int(runs)):  # sacct would tell of other jobs
+        assert sccr(c, "explain", none, check=False).returncode == 2
     assert sccr(c, "explain", check=False).returncode == 2
 
 
@@ -405,7 +406,7 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     c = make_cluster(nodes=1, dbd=True, priority_type="priority/ccr", plugins=["priority"],
                      accounts={"phys": {"users": ["games"]}, "sub": {"parent": "phys", "users": ["man"]}},
                      policy={"version": 1, "preset": "ccr", "groups": {"phys": {"target": 25}}},
-                     conf={"PrivateData": "usage", "PriorityWeightAge": 1})
+                     conf={"PrivateData": "usage,jobs", "PriorityWeightAge": 1})
     # the accounts above one's own are hidden, and others' usage; what rests on them is not made up
     below, inside = (c.sbatch("true", user=user, account=account, begin="now+1hour")
                      for user, account in (("man", "sub"), ("games", "phys")))
@@ -418,6 +419,9 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     # a job that ends before slurmdbd has heard of its start is half a row for ever
     c.wait_for(lambda: "a|b" in c.run("sacct", "-n", "-P", "-j", job, "-o", "JobName").stdout, 60,
                what="the database to know its start")
+    # what slurmctld alone hides is neither gone nor over
+    hidden = says(c, job, "RUNNING on n1 since ", "slurmctld does not show it to you", user="man")
+    assert "forgotten" not in hidden and "ended" not in hidden and "Unknown" not in hidden
     c.run("scancel", job)
     c.wait_state(job, "CANCELLED")
     c.wait_state(failed, "FAILED")
@@ -462,6 +466,22 @@ def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
     assert explain(c, f"{sparse}_293")[0]["tasks"] == len(primes)
 
 
+def test_tasks_of_which_the_same_is_to_be_said_are_summed_up(cluster):
+    c, n = cluster, 40
+    array = c.sbatch("true", user="games", account="b", partition="off", array=f"1-{n}")
+    for verb in ("hold", "release"):  # slurmctld makes a job of its own of each
+        c.run("scontrol", verb, *(f"{array}_{task}" for task in range(1, n + 1)))
+    c.wait_for(lambda: len({(t["priority"], t["reason"]) for t in explain(c, array)}) == 1, 60,
+               what="the same of all")
+    text = says(c, array, f"... and {n - 1} more tasks like it: {array}_2 to {array}_{n}.\n")
+    assert text.count("\nRank ") == 1
+    tasks = explain(c, array)
+    assert sorted(t["rank"] for t in tasks) == list(range(1, n + 1))
+    assert [t["job"] for t in tasks if "ahead" in t] == [f"{array}_1"]
+    # the last of them has the id of the array, and by that it is the first
+    assert explain(c, f"{array}_3")[0]["ahead"] == [f"{array}_{task}" for task in (n, 1, 2)]
+
+
 @pytest.mark.parametrize("hidden", ["partitions", "all"])
 def test_partitions_that_are_hidden(make_cluster, hidden):
     c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
@@ -469,7 +489,9 @@ def test_partitions_that_are_hidden(make_cluster, hidden):
                      conf={"PrivateData": hidden, "PriorityWeightAge": 1})
     job = c.sbatch("true", user="games", partition="p,q", begin="now+1hour")
     for partition in "pq":
-        says(c, job, f" partition {partition}: PENDING.\n", user="games")
+        said = says(c, job, f" partition {partition}: PENDING.\n", user="games")
+        assert "nobody is ahead" not in said  # the time limits there are hidden
+        assert f"Rank 1 of 1 pending in partition {partition}, " in said
 
 
 def test_a_job_of_two_partitions_is_explained_in_each(cluster):

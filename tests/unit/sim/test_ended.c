@@ -67,3 +67,51 @@ Test(ended, who_cancelled_it)
 	e.silent = "Connection refused";
 	says(&e, true, "does not tell, and the database does not answer: Connection refused.\n");
 }
+
+/* What is said of a job of the database, of which slurmctld shows nothing. */
+static void gone_says(const char *state, bool partial, const char *expected)
+{
+	char word[20], buf[8][24], *text = NULL;
+	char *f[] = {buf[0], word,   buf[1], buf[2], buf[3], buf[4],
+		     buf[5], buf[6], buf[6], buf[6], buf[7]},
+	     **rows[] = {f};
+	static const char *const values[] = {
+	    "7", "0:0", "2001-09-09T01:00:00", "Unknown", "1:00", "n1", "u", "x"};
+	struct ended_source s = {.sacct = {.row = rows, .n = 1}};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert(out);
+	snprintf(word, sizeof(word), "%s", state);
+	for (size_t i = 0; i < 8; i++)
+		snprintf(buf[i], sizeof(buf[i]), "%s", values[i]);
+	if (strncmp(state, "RUN", 3) != 0)
+		snprintf(buf[3], sizeof(buf[3]), "2001-09-09T01:00:05");
+	cr_expect_eq(ended_print_gone(&s, false, partial, out), 1);
+	fclose(out);
+	cr_expect_str_eq(text, expected);
+	free(text);
+}
+
+Test(ended, what_is_hidden_is_not_called_forgotten)
+{
+	static const char running[] =
+	    "Job 7 (x) of u, account u, partition u: RUNNING on n1 since 2001-09-09T01:00:00.\n"
+	    "slurmctld does not show it to you: it is hidden or gone; this is from the database, "
+	    "which knows of no end.\n";
+
+	gone_says("RUNNING", true, running);
+	gone_says("RUNNING", false, running);
+	gone_says(
+	    "COMPLETED", true,
+	    "Job 7 (x) of u, account u, partition u: COMPLETED on n1 since "
+	    "2001-09-09T01:00:00, ended 2001-09-09T01:00:05.\nslurmctld has forgotten it, or "
+	    "hides it from you; this is from the database.\nIt ended by itself and well after "
+	    "00:00:05 of a time limit of 1:00.\n");
+	gone_says(
+	    "COMPLETED", false,
+	    "Job 7 (x) of u, account u, partition u: COMPLETED on n1 since "
+	    "2001-09-09T01:00:00, ended 2001-09-09T01:00:05.\nslurmctld has forgotten it; this "
+	    "is from the database.\nIt ended by itself and well after 00:00:05 of a time limit "
+	    "of 1:00.\n");
+}

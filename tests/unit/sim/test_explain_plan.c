@@ -214,6 +214,8 @@ Test(explain_plan, bookings_of_other_partitions_on_the_same_nodes_count, .init =
 	SAYS(j, "ends within 119 minutes delays no");
 	W.parts.n = 0; /* sinfo does not answer: all count */
 	SAYS(j, "ends within 29 minutes delays no");
+	other->start = at(W.time[0][0], 100);
+	SAYS(j, "ends within 1 minute delays no");
 	/* due: what of it is free now is not to be known */
 	own->start = at(W.time[1][0], -5);
 	SAYS_NOT(j, "delays no");
@@ -326,6 +328,8 @@ Test(explain_plan, the_depth_of_bookings, .init = set_up)
 	W.x.policy = POLICY_THEIRS;
 	config.backfill.depth = 3;
 	SAYS_NOT(j, "jobs ahead have");
+	config.backfill.depth = 1;
+	SAYS(j, "has no booking: a job ahead has the one that the policy makes in partition p.\n");
 	config.backfill.depth = 0;
 	SAYS(j, "has no booking: the policy makes none in partition p.\n");
 	config.backfill.enabled = false;

@@ -10,10 +10,11 @@
 
 static struct queue Q;
 static struct queue_job J[JOBS];
+static struct explain_line Line;
 static char Id[JOBS][4];
 static char Part[] = "p", Nodes[] = "n[1-2]", Limit[] = "10:00";
 static char *Row[] = {Part, Nodes, Limit}, **Rows[] = {Row};
-static const struct client_rows Parts = {.row = Rows, .n = 1};
+static struct client_rows Parts = {.row = Rows, .n = 1};
 
 static struct queue_job *add(double priority, const char *reason)
 {
@@ -44,9 +45,11 @@ static struct queue_job *add(double priority, const char *reason)
 
 static struct explain ranked(const struct queue_job *j)
 {
-	struct explain x = {.queue = &Q, .job = j, .parts = &Parts, .eligible_s = -1};
+	struct explain x = {
+	    .queue = &Q, .line = &Line, .job = j, .parts = &Parts, .eligible_s = -1};
 	struct ccr_error err;
 
+	explain_line_free(&Line); /* the jobs may be others */
 	cr_assert_eq(explain_rank(&x, &err), 0);
 	return x;
 }
@@ -68,7 +71,6 @@ static void says(const struct queue_job *j, bool json, const char *part)
 	fclose(f);
 	cr_expect_not_null(strstr(text, part), "%s\nexpected: %s", text, part);
 	free(text);
-	free(x.ahead);
 }
 
 Test(explain_rank, what_waits_for_something_else_is_no_competition)
@@ -86,7 +88,6 @@ Test(explain_rank, what_waits_for_something_else_is_no_competition)
 	cr_expect_eq(x.of, 3);
 	cr_expect_eq(x.n_ahead, 1);
 	cr_expect_str_eq(x.ahead[0]->id, "3");
-	free(x.ahead);
 	says(j, false, "Rank 2 of 3 pending in partition p. Ahead of it:\n    3 ");
 	says(j, false,
 	     "Not counted there: 3 that cannot start for now, as a dependency, a time or a limit "
@@ -96,6 +97,16 @@ Test(explain_rank, what_waits_for_something_else_is_no_competition)
 	says(&J[3], false, "Rank 2 of 4 pending in partition p.");
 	says(&J[3], false, "as its dependency says (afterok:4(unfulfilled)).\n");
 	says(&J[1], false, "Rank 1 of 4 pending in partition p; nobody is ahead.\n");
+}
+
+Test(explain_rank, an_array_is_one)
+{
+	struct queue_job *j = add(100, "Priority");
+
+	add(200, "Priority")->id = "2_[1-9]";
+	says(j, false,
+	     "Rank 2 of 2 pending in partition p; an array counts as one: task by task, 9 are "
+	     "ahead. Ahead of it:\n    2_[1-9] ");
 }
 
 Test(explain_rank, in_a_partition_that_is_down_all_wait_alike)
@@ -120,6 +131,22 @@ Test(explain_rank, of_a_job_in_several_partitions_the_reason_is_not_known)
 	says(other, false, "something else (Dependency): it waits for another job");
 }
 
+Test(explain_rank, of_a_job_in_several_partitions_some_reasons_are_known)
+{
+	static const char *const own[] = {"BeginTime", "Dependency", "DependencyNeverSatisfied"};
+	struct queue_job *j = add(100, "Priority"), *other = add(200, "Resources");
+
+	other->several = true;
+	says(j, false, "Rank 2 of 2");
+	for (size_t i = 0; i < 3; i++) {
+		other->reason = own[i];
+		says(j, false, "Rank 1 of 1 pending in partition p; nobody is ahead.\n");
+		says(j, true, "\"not_counted\": {\"jobs\": 1, \"higher\": 1}");
+	}
+	other->reason = "PartitionConfig";
+	says(j, false, "Rank 2 of 2");
+}
+
 Test(explain_rank, a_limit_above_the_partitions)
 {
 	struct queue_job *j = add(100, "Priority"), *other = add(200, "Priority");
@@ -135,6 +162,50 @@ Test(explain_rank, a_limit_above_the_partitions)
 	j->limit = "UNLIMITED";
 	j->reason = "PartitionTimeLimit";
 	says(j, false, "tells what it takes (UNLIMITED, and at most 10:00 there).\n");
+}
+
+Test(explain_rank, a_limit_that_is_hidden)
+{
+	struct queue_job *j = add(100, "Priority"), *other = add(50, "Priority");
+
+	Parts.n = 0; /* PrivateData=partitions */
+	says(j, false, "Rank 1 of 2 pending in partition p; nobody is ahead.\n");
+	other->several = true;
+	says(
+	    other, false,
+	    "Rank 2 of 2 pending in partition p, as far as you may see (its time limit is hidden). "
+	    "Ahead of it:\n");
+	says(j, false, "partition p, as far as you may see (its time limit is hidden).\n");
+	says(j, true, "\"all_visible\": false");
+	Q.partial = true;
+	says(j, false, "partition p, counting only the jobs that you may see.\n");
+}
+
+Test(explain_rank, a_line_serves_all_rows_of_a_partition)
+{
+	struct queue_job *j = add(100, "Priority"), *out = add(150, "BeginTime"),
+			 *top = add(200, "Priority"), *there = add(300, "Priority");
+	struct explain x = ranked(j), y = x;
+	struct ccr_error err;
+
+	there->partition = "q";
+	x = y = ranked(j);
+	cr_expect_eq(x.rank, 2);
+	y.job = top;
+	cr_assert_eq(explain_rank(&y, &err), 0);
+	cr_expect_eq(y.rank, 1);
+	cr_expect_eq(y.otherwise_higher, 0);
+	cr_expect_eq(y.ahead, x.ahead);
+	y.job = out;
+	cr_assert_eq(explain_rank(&y, &err), 0);
+	cr_expect_eq(y.rank, 2);
+	cr_expect_eq(y.of, 3);
+	cr_expect_eq(y.otherwise, 0);
+	y.job = there;
+	cr_assert_eq(explain_rank(&y, &err), 0);
+	cr_expect_eq(y.rank, 1);
+	cr_expect_eq(y.of, 1);
+	explain_line_free(&Line);
 }
 
 Test(explain_rank, when_it_may_begin)
