@@ -79,7 +79,6 @@ struct ccr__unseen {
 struct ccr__turn {
 	struct ccr_rank rank;
 	uint32_t job;
-	bool asked;
 };
 
 struct ccr__gate {

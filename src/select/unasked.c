@@ -15,6 +15,10 @@
 #define G    ccr__gate
 #define MOST 500 /* of the highest, a cycle */
 
+/* Whom this cycle has asked about, a bit each; two jobs may share one: that one is left alone. */
+#define ASKED_BITS 65536
+static uint64_t asked[ASKED_BITS / 64]; /* under the gate's lock */
+
 /* The nodes that the job could have; false: not all that it names, or more than these decides. */
 static bool set_candidates(const job_record_t *job)
 {
@@ -55,12 +59,13 @@ static int by_rank(const void *a, const void *b)
 			    &((const struct ccr__turn *)b)->rank);
 }
 
-/* Waits for nodes and for nothing else, asked about or not. */
-static bool may_be_unasked(const job_record_t *job)
+/* Waits for nodes and for nothing else, and this cycle has not asked about it. */
+static bool is_unasked(const job_record_t *job)
 {
-	return IS_JOB_PENDING(job) && job->priority && job->details && job->part_ptr &&
-	       !job->het_job_id && !job->resv_name && !job->license_list && !job->burst_buffer &&
-	       ccr__waits_for_resources(job) && ccr_job_since(job) <= time(NULL);
+	return IS_JOB_PENDING(job) && !ccr_bit(asked, job->job_id % ASKED_BITS) && job->priority &&
+	       job->details && job->part_ptr && !job->het_job_id && !job->resv_name &&
+	       !job->license_list && !job->burst_buffer && ccr__waits_for_resources(job) &&
+	       ccr_job_since(job) <= time(NULL);
 }
 
 /* slurmctld turns nobody away without one of these. */
@@ -80,7 +85,7 @@ static void gather(void)
 		struct ccr_rank rank;
 		int partition;
 
-		if (!may_be_unasked(job) || (partition = ccr__gate_partition(job->part_ptr)) < 0)
+		if (!is_unasked(job) || (partition = ccr__gate_partition(job->part_ptr)) < 0)
 			continue;
 		rank = ccr_job_rank(job);
 		if (ccr_plan_deep(G.plan, (uint16_t)partition, &rank))
@@ -110,7 +115,7 @@ static void book(const struct ccr__turn *who)
 	uint32_t least, most;
 	struct ccr_ask ask;
 
-	if (partition < 0 || (own && !job->details->req_node_bitmap) || !may_be_unasked(job) ||
+	if (partition < 0 || !is_unasked(job) || (own && !job->details->req_node_bitmap) ||
 	    (own && own->start <= now) || ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) ||
 	    !set_candidates(job))
 		return;
@@ -124,6 +129,7 @@ static void book(const struct ccr__turn *who)
 
 void ccr__unasked_begin(void)
 {
+	memset(asked, 0, sizeof(asked));
 	G.gathered = false;
 	G.n_turns = G.next_turn = 0;
 }
@@ -132,20 +138,17 @@ void ccr__unasked_before(const job_record_t *job)
 {
 	struct ccr_rank rank = ccr_job_rank(job);
 
+	ccr_bit_set(asked, job->job_id % ASKED_BITS);
 	if (!G.gathered && may_turn_away()) {
 		gather();
 		G.gathered = true;
 	}
-
 	for (; G.next_turn < G.n_turns && !G.aside; G.next_turn++) {
 		struct ccr__turn *who = &G.turns[G.next_turn];
 
-		if (who->job == job->job_id)
-			who->asked = true;
 		if (ccr_rank_cmp(&who->rank, &rank) >= 0)
 			return;
-		if (!who->asked)
-			book(who);
+		book(who);
 	}
 }
 
