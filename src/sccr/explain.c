@@ -107,7 +107,8 @@ static double eligible_time(const struct explain *x)
 }
 
 static int explain_row(struct explain *x, const struct live_usage *usage,
-		       const struct ended_source *past, bool json, struct ccr_error *err)
+		       const struct ended_source *past, const struct client_rows *jobs, bool json,
+		       struct ccr_error *err)
 {
 	const struct queue_job *j = x->job;
 	int rc = explain_rank(x, err);
@@ -126,6 +127,7 @@ static int explain_row(struct explain *x, const struct live_usage *usage,
 	}
 	find_group(x, usage);
 	x->eligible_s = eligible_time(x);
+	explain_deadline(x, jobs);
 	rc = explain_plan(x, err);
 	if (!rc)
 		rc = explain_waits_for(x, NULL, err);
@@ -170,8 +172,11 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 	struct explain_line line = {NULL};
 	const char *told = NULL; /* the partition of which it is told who is ahead */
 	const struct queue_job **row = explain_tasks(what->queue, asked, &found);
+	struct client_rows jobs = {0};
 	int rc = row ? CCR_OK : ccr_error_nomem(err);
 
+	if (found)
+		explain_deadlines_read(&jobs, asked);
 	if (json)
 		fputs("[", stdout);
 	for (size_t i = 0; !rc && i < found; i += 1 + like) {
@@ -186,13 +191,14 @@ static int explain_all(const struct explain *what, const struct live_usage *usag
 			ended_source_read(&past, asked);
 			asked_past = true;
 		}
-		rc = explain_row(&x, usage, &past, json, err);
+		rc = explain_row(&x, usage, &past, &jobs, json, err);
 		if (x.rank)
 			told = x.job->partition;
 		like = json || rc ? 0 : explain_tasks_like(row + i, found - i);
 		explain_tasks_print(row + i, like, stdout);
 	}
 	explain_line_free(&line);
+	client_rows_free(&jobs);
 	free(row);
 	if (!rc && !found) {
 		ended_source_read(&past, asked);

@@ -102,6 +102,7 @@ struct explain {
 	bool unsure;	       /* there may be bookings there that cannot be seen, or are due now */
 	time_t begin;	       /* PLAN_LIMIT: when it may begin; 0: that is not it */
 	const char *dependency; /* PLAN_LIMIT: what it depends on; NULL: that is not it */
+	time_t deadline;	/* by which it has to be done; -1: none, or not known */
 	time_t now;
 	bool over; /* it has ended: so */
 	struct ended ended;
@@ -129,6 +130,11 @@ int explain_kept_for(struct explain *x, const char *hosts, const struct client_r
 
 /* PLAN_NODES: which nodes that is about, as far as that is known; "" if it is not. */
 void explain_nodes_asked(const struct explain *x, char *out, size_t size);
+
+/* scontrol's records of the job that was asked for; client_rows_free(). None where it is silent. */
+void explain_deadlines_read(struct client_rows *out, const char *asked);
+/* Finds the deadline of a pending job among them. */
+void explain_deadline(struct explain *x, const struct client_rows *jobs);
 
 void explain_print(const struct explain *x, FILE *out);
 void explain_print_json(const struct explain *x, FILE *out);

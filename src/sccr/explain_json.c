@@ -126,6 +126,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (x->dependency)
 		json_text(out, "dependency", x->dependency);
 	json_time(out, "begin", x->begin);
+	json_time(out, "deadline", x->deadline);
 	json_time(out, "booked", x->booked);
 	if (x->plan == PLAN_BOOKED)
 		json_text(out, "nodes", j->sched_nodes);

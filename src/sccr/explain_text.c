@@ -356,6 +356,18 @@ static void print_limit(const struct explain *x, FILE *out)
 			x->reason, x->words);
 }
 
+static void print_deadline(const struct explain *x, FILE *out)
+{
+	char at[20];
+	struct tm tm;
+
+	if (x->deadline <= 0 || !localtime_r(&x->deadline, &tm) ||
+	    !strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%S", &tm))
+		return;
+	fprintf(out, "Its deadline is %s: Slurm ends it when it can no longer be done by then.\n",
+		at);
+}
+
 static void print_plan(const struct explain *x, FILE *out)
 {
 	switch (x->plan) {
@@ -388,6 +400,7 @@ static void print_plan(const struct explain *x, FILE *out)
 		fputs("It is in several partitions: Slurm has one reason and one start for all of "
 		      "them, those of the one that it tried last.\n",
 		      out);
+	print_deadline(x, out);
 	if (x->smaller[0])
 		fprintf(out, "By the plan of this moment it could start at once with %s.\n",
 			x->smaller);

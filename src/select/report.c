@@ -12,7 +12,9 @@
 #define HIDDEN "Nodes required for job are DOWN"
 /* What it is told instead. */
 #define AHEAD "Priority, a job ahead waits "
-#define LOOK  2 /* s between looks at whether what was told still stands */
+/* What one is told that is due a booking and finds no start. */
+#define BEYOND "Resources, cannot be booked "
+#define LOOK   2 /* s between looks at whether what was told still stands */
 
 static struct {
 	pthread_mutex_t lock;
@@ -75,7 +77,7 @@ static char *node_list(const struct ccr_notice *n)
 
 /* How what is told here begins or goes on: slurmctld has no such texts. */
 static const char *const tells[] = {
-    "Resources, booked for ",	   "Resources, cannot be booked ",
+    "Resources, booked for ",	   BEYOND,
     "Priority, would delay ",	   "Priority, a job ahead is blocked ",
     "Priority, long jobs have ",   AHEAD,
     "Resources; could start now ", "Priority; could start now "};
@@ -132,7 +134,7 @@ static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct to
 }
 
 /* It is due a booking, and none of its starts is near enough to be one. */
-static void tell_beyond(job_record_t *job, const struct ccr_notice *n)
+static void tell_beyond(job_record_t *job, const struct ccr_notice *n, struct told *told)
 {
 	char window[32];
 
@@ -141,7 +143,10 @@ static void tell_beyond(job_record_t *job, const struct ccr_notice *n)
 	    (job->state_desc && !is_ours(job->state_desc)))
 		return;
 	xfree(job->state_desc);
-	xstrfmtcat(job->state_desc, "Resources, cannot be booked within the window of %s",
+	job->start_time = 0;
+	xfree(job->sched_nodes);
+	add(told, job->job_id);
+	xstrfmtcat(job->state_desc, BEYOND "within the window of %s",
 		   ccr_duration_print(n->window, window, sizeof(window)));
 	tell_smaller(job, n);
 }
@@ -210,7 +215,7 @@ static void tell(const struct ccr_notice *n, void *data)
 	if (n->booked)
 		tell_booked(job, n, data);
 	else if (n->beyond)
-		tell_beyond(job, n);
+		tell_beyond(job, n, data);
 	else
 		tell_waiting(job, n);
 }
@@ -269,8 +274,9 @@ static void tell_all(struct told *told)
 			continue;
 		job->start_time = 0;
 		xfree(job->sched_nodes);
-		if (job->state_desc &&
-		    !strncmp(job->state_desc, tells[0], strlen(tells[0]))) /* not booked any more */
+		/* (would delay somebody: that has just been told) */
+		if (job->state_desc && (!strncmp(job->state_desc, tells[0], strlen(tells[0])) ||
+					!strncmp(job->state_desc, BEYOND, strlen(BEYOND))))
 			xfree(job->state_desc);
 	}
 	if (now.n || told->n)
@@ -296,7 +302,8 @@ static bool wiped(const struct told *told)
 		const job_record_t *job = find_job_record(told->job[i]);
 
 		found = job && IS_JOB_PENDING(job) && job->priority &&
-			(!job->start_time || !job->sched_nodes);
+			(!job->start_time || !job->sched_nodes) &&
+			!(job->state_desc && !strncmp(job->state_desc, BEYOND, strlen(BEYOND)));
 	}
 	unlock_slurmctld(locks);
 	return found;

@@ -178,3 +178,16 @@ def test_a_hetjob_takes_no_place_of_a_job_above_that_is_new():
         told(c, het, "SchedNodeList", timeout=60)
         assert start_time(c, top) <= 20 * 60 + 2
         assert start_at(c, het) >= start_at(c, top) + 1800 - 2
+
+
+def test_what_was_told_of_a_window_goes_with_it():
+    policy = {"version": 1, "backfill": {"window": 60}}
+    with gate_cluster(nodes=1, cpus=2, gpus=None, policy=policy) as c:
+        c.wait_state(c.sbatch("sleep 9999", ntasks=2, time=60))
+        job = c.sbatch("true", ntasks=2, time=5)
+        wait_reason(c, job, "cannot_be_booked_within_the_window_of_0-00:01:00")
+        assert c.job(job)["StartTime"] == "Unknown"
+        c.write_policy({"version": 1, "backfill": {"depth": 0}})
+        c.reconfigure()
+        c.wait_for(lambda: c.job(job)["Reason"] in ("Resources", "Priority"), 20,
+                   what=lambda: c.job(job)["Reason"])

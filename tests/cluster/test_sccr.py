@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 
 import pytest
 
@@ -130,6 +131,16 @@ def test_booked_and_would_delay_with_a_limit_that_fits(cluster):
     c.wait_for(lambda: explain(c, long_one)[0]["plan"] == "would_delay", what="still refused")
     c.update(JobId=long_one, TimeLimit=minutes)
     c.wait_state(long_one)
+
+
+def test_a_deadline(cluster):
+    c = cluster
+    job = c.sbatch("true", user="games", account="b", partition="off", time=5, deadline="now+1hour")
+    other = c.sbatch("true", user="games", account="b", partition="off", time=5)
+    says(c, job, "Its deadline is 20", "Slurm ends it when it can no longer be done by then.",
+         user="games")
+    assert 3500 < explain(c, job)[0]["deadline"] - time.time() <= 3600
+    assert "deadline" not in explain(c, other)[0]
 
 
 def test_beyond_the_depth_and_beyond_the_window(cluster):

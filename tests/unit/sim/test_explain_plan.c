@@ -341,6 +341,30 @@ Test(explain_plan, the_depth_of_bookings, .init = set_up)
 	SAYS_NOT(j, "jobs ahead have");
 }
 
+Test(explain_plan, a_deadline, .init = set_up)
+{
+	char one[] =
+	    "JobId=1 JobName=n Priority=1 EndTime=Unknown Deadline=2001-09-09T02:46:40 Nice=0";
+	char ten[] = "JobId=10 JobName=n Deadline=2001-09-09T05:00:00",
+	     *rows[2][2] = {{ten}, {one}};
+	char **lines[] = {rows[0], rows[1]};
+	struct client_rows jobs = {.row = lines, .n = 2};
+	struct queue_job *j = pending("Priority", "", 0);
+
+	SAYS_NOT(j, "deadline");
+	W.x.job = j;
+	explain_deadline(&W.x, &jobs);
+	SAYS(j,
+	     "Its deadline is 2001-09-09T02:46:40: Slurm ends it when it can no longer be done by "
+	     "then.\n");
+	memcpy(strstr(one, "2001"), "N/A 000000000000000", 19);
+	explain_deadline(&W.x, &jobs);
+	SAYS_NOT(j, "deadline");
+	jobs.n = 0;
+	explain_deadline(&W.x, &jobs);
+	SAYS_NOT(j, "deadline");
+}
+
 Test(explain_plan, a_start_beyond_the_window, .init = set_up)
 {
 	struct queue_job *j =
