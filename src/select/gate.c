@@ -109,20 +109,28 @@ static const char *word(char what)
 	return what == 'g' ? "GPUs" : what == 'c' ? "CPUs" : "memory";
 }
 
+bool ccr__just_said(enum ccr__said kind, uint32_t job, int what)
+{
+	static struct {
+		uint32_t job;
+		int what;
+		time_t at;
+	} last[CCR__SAID_KINDS], now; /* under the gate's lock, as all of this */
+	bool again;
+
+	now.job = job;
+	now.what = what;
+	now.at = time(NULL);
+	again = last[kind].job == job && last[kind].what == what && last[kind].at == now.at;
+	last[kind] = now;
+	return again;
+}
+
 static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_conflict *why)
 {
-	static uint32_t last; /* under the gate's lock, as all of this */
-	static enum ccr_verdict last_v;
-	static time_t last_at;
-	time_t now = time(NULL);
-	bool again = last == job->job_id && last_v == v && last_at == now;
-
 	G.refused = job;
 	G.refused_as = v;
-	last = job->job_id;
-	last_v = v;
-	last_at = now;
-	if (again) /* sched/backfill asks twice in a row */
+	if (ccr__just_said(CCR__SAID_WAITS, job->job_id, v))
 		return SLURM_ERROR;
 	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
 	    node_record_table_ptr[why->node])
@@ -348,6 +356,8 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 	G.booked_last = book == CCR_BOOKED ? job->job_id : 0;
 	if (book == CCR_BOOKED && before && b->start != before)
 		ccr__answers_forget();
+	if (ccr__just_said(CCR__SAID_BOOK, job->job_id, book))
+		return book;
 	if (book == CCR_BOOKED && b->share[0].node < G.cluster.n)
 		log_flag(BACKFILL, "slurm-ccr: %pJ is booked in %lld s on %u node(s), %s first",
 			 job, (long long)(b->start - time(NULL)), b->n,

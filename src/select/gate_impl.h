@@ -142,6 +142,13 @@ struct ccr__gate {
 
 extern struct ccr__gate ccr__gate;
 
+/*
+ * sched/backfill asks twice in a row: whether the log has just had this of the job, as the last of
+ * its kind.
+ */
+enum ccr__said { CCR__SAID_WAITS, CCR__SAID_BOOK, CCR__SAID_KINDS };
+bool ccr__just_said(enum ccr__said kind, uint32_t job, int what);
+
 /* Says why once and leaves everything to the stock plugin. */
 void ccr__gate_aside(const char *why);
 

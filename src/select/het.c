@@ -201,14 +201,18 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 	ccr__answers_forget();
 	own = ccr_plan_booking(G.plan, job->job_id);
 	if (book != CCR_BOOKED || !own) {
-		log_flag(BACKFILL, "slurm-ccr: hetjob %u gets no booking: %s", job->het_job_id,
-			 book == CCR_BOOK_DEPTH	   ? "the depth is reached"
-			 : book == CCR_BOOK_WINDOW ? "beyond the window, or a rule forbids it"
-						   : "it never fits");
+		if (!ccr__just_said(CCR__SAID_BOOK, job->het_job_id, (int)book))
+			log_flag(
+			    BACKFILL, "slurm-ccr: hetjob %u gets no booking: %s", job->het_job_id,
+			    book == CCR_BOOK_DEPTH    ? "the depth is reached"
+			    : book == CCR_BOOK_WINDOW ? "beyond the window, or a rule forbids it"
+						      : "it never fits");
 		return SLURM_ERROR;
 	}
-	log_flag(BACKFILL, "slurm-ccr: %pJ is booked in %lld s on %u node(s), with its hetjob", job,
-		 (long long)(start - time(NULL)), own->n);
+	if (!ccr__just_said(CCR__SAID_BOOK, job->job_id, CCR_BOOKED))
+		log_flag(BACKFILL,
+			 "slurm-ccr: %pJ is booked in %lld s on %u node(s), with its hetjob", job,
+			 (long long)(start - time(NULL)), own->n);
 	job->start_time = (time_t)start;
 	return offer(t, own);
 }
