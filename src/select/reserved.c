@@ -15,7 +15,7 @@ static bool counts(const slurmctld_resv_t *r, time_t now)
 /* A reservation that comes again is planned for its next time alone. */
 static bool is_over_then(const slurmctld_resv_t *r, time_t now)
 {
-	return counts(r, now) && !(r->flags & RESERVE_REOCCURING);
+	return counts(r, now) && !(r->flags & CCR_SLURM_RESV_AGAIN);
 }
 
 void ccr__unreserved(uint64_t *set)

@@ -25,6 +25,11 @@
 #define CCR_SLURM_WILL_RUN_DATA       CCR_SLURM_AT_LEAST(24, 11, 0)  /* job_test has a 10th argument */
 /* clang-format on */
 
+/* A reservation that comes again. (Slurm's own name for these flags is spelled in two ways.) */
+#define CCR_SLURM_RESV_AGAIN                                                                       \
+	(RESERVE_FLAG_HOURLY | RESERVE_FLAG_DAILY | RESERVE_FLAG_WEEKDAY | RESERVE_FLAG_WEEKEND |  \
+	 RESERVE_FLAG_WEEKLY)
+
 /* job_test's arguments, and the same to hand on; the first eight never changed. */
 #if CCR_SLURM_RESV_EXC
 typedef resv_exc_t ccr_slurm_exclude_t;
