@@ -175,15 +175,14 @@ static struct queue_job job_of(char **f)
 }
 
 /*
- * A line for each record of slurmctld's: squeue alone would merge the tasks of an array, whatever
- * each of them waits for. Not a line for each partition, for which squeue -P looks into the
- * partitions and crashes where PrivateData hides them.
+ * A line for each record of slurmctld's, where squeue can (clients.c): else it merges the waiting
+ * tasks of an array, whatever each of them waits for. Not a line for each partition, for which
+ * squeue -P looks into the partitions and crashes where PrivateData hides them.
  */
 static int ask(struct queue *q, struct ccr_error *err)
 {
 	char format[128];
-	char *const argv[] = {"squeue", "-h",	"-a", "--array-unique", "-t", "all",
-			      "-o",	format, NULL};
+	char *const argv[] = {"squeue", "-h", "-a", "-t", "all", "-o", format, NULL};
 	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
 
 	for (const char *c = fields; *c; c++)
