@@ -129,7 +129,7 @@ def test_500_jobs_of_mixed_fates_leave_nothing(cluster):
             c.start_slurmctld()
             killed = time.time()
         if killed and time.time() > killed + LEFT_AFTER:
-            lost = c.run("squeue", "-h", "-t", "PD,R,S", "-o", "%A").stdout.split()
+            lost = c.run("squeue", "-h", "-t", "PD,R,S", "-o", "%i").stdout.split()
             assert len(lost) < JOBS / 5, f"{lost} do not end"
             c.run("scancel", *lost, check=False)
             killed = time.time()
