@@ -124,22 +124,20 @@ static void last_line(int fd, char *out, size_t size)
  * The environment without what changes the clients' answers: whoever has SQUEUE_USERS or
  * SLURM_TIME_FORMAT set for his own eyes would get a queue of his jobs alone, or times that nobody
  * can read. The lists of arrays' tasks are to be whole: squeue cuts them at 64 characters, and a
- * task behind that would not be there. And each record of an array is to have a line: 22.05 has an
- * option for that, which later versions have not and refuse; this they do not read. free(); NULL:
- * out of memory.
+ * task behind that would not be there. free(); NULL: out of memory.
  */
 static char **plain_environment(void)
 {
 	static const char *const names[] = {"SQUEUE_",		"SINFO_",    "SPRIO_",
 					    "SACCT_",		"SCONTROL_", "SLURM_TIME_FORMAT=",
 					    "SLURM_BITSTR_LEN="};
-	static char whole_lists[] = "SLURM_BITSTR_LEN=0", each_record[] = "SQUEUE_ARRAY_UNIQUE=1";
+	static char whole_lists[] = "SLURM_BITSTR_LEN=0";
 	size_t n = 0, kept = 0;
 	char **env;
 
 	while (environ[n])
 		n++;
-	env = calloc(n + 3, sizeof(*env));
+	env = calloc(n + 2, sizeof(*env));
 	for (size_t i = 0; env && i < n; i++) {
 		bool drop = false;
 
@@ -148,10 +146,8 @@ static char **plain_environment(void)
 		if (!drop)
 			env[kept++] = environ[i];
 	}
-	if (env) {
-		env[kept++] = whole_lists;
-		env[kept] = each_record;
-	}
+	if (env)
+		env[kept] = whole_lists;
 	return env;
 }
 

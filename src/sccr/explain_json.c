@@ -4,6 +4,7 @@
 
 #include "sccr/common.h"
 #include "sccr/explain.h"
+#include "sccr/queue_tasks.h"
 
 static void json_time(FILE *out, const char *key, time_t t)
 {

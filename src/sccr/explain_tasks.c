@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sccr/queue_tasks.h"
+
 /* The rows of a partition one after another, and in them the tasks or parts in their order. */
 static int by_id(const void *pa, const void *pb)
 {

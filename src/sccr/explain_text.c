@@ -5,6 +5,7 @@
 
 #include "sccr/common.h"
 #include "sccr/explain.h"
+#include "sccr/queue_tasks.h"
 #include "sccr/safe.h"
 
 #define SHOWN_AHEAD 5

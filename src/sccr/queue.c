@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sccr/queue_tasks.h"
+
 /* sprio's letters of the weighted columns. */
 static const char letters[CCR_COLUMNS] = {
     [CCR_COL_SITE] = 'S',      [CCR_COL_AGE] = 'A',	[CCR_COL_ASSOC] = 'B',
@@ -175,14 +177,14 @@ static struct queue_job job_of(char **f)
 }
 
 /*
- * A line for each record of slurmctld's, where squeue can (clients.c): else it merges the waiting
- * tasks of an array, whatever each of them waits for. Not a line for each partition, for which
- * squeue -P looks into the partitions and crashes where PrivateData hides them.
+ * A line for each task of an array (-r): else squeue merges those that wait, whatever each of them
+ * waits for. Not a line for each partition, for which squeue -P looks into the partitions and
+ * crashes where PrivateData hides them.
  */
 static int ask(struct queue *q, struct ccr_error *err)
 {
 	char format[128];
-	char *const argv[] = {"squeue", "-h", "-a", "-t", "all", "-o", format, NULL};
+	char *const argv[] = {"squeue", "-h", "-a", "-r", "-t", "all", "-o", format, NULL};
 	size_t n = (size_t)snprintf(format, sizeof(format), CLIENT_RECORD);
 
 	for (const char *c = fields; *c; c++)
@@ -204,20 +206,29 @@ size_t queue_split(struct queue_job *out, const struct queue_job *j, char *parti
 	return n;
 }
 
-/* The lines as jobs, a row for each partition of a pending one. */
+/* The lines as jobs: one for each record, in each partition of a pending one. */
 static int take_jobs(struct queue *q, struct ccr_error *err)
 {
-	size_t room = q->rows.n + 1;
+	size_t room = q->rows.n + 1, letters_max = 1, like;
+	char *id;
 
-	for (size_t i = 0; i < q->rows.n; i++)
+	for (size_t i = 0; i < q->rows.n; i++) {
 		for (const char *c = q->rows.row[i][3]; *c; c++)
 			room += *c == ',';
+		letters_max += strlen(q->rows.row[i][0]) + QUEUE_JOINED;
+	}
 	q->job = calloc(room, sizeof(*q->job));
-	if (!q->job)
+	q->ids = id = malloc(letters_max);
+	if (!q->job || !id)
 		return ccr_error_nomem(err);
-	for (size_t i = 0; i < q->rows.n; i++) {
-		const struct queue_job j = job_of(q->rows.row[i]);
+	for (size_t i = 0; i < q->rows.n; i += like) {
+		struct queue_job j = job_of(q->rows.row[i]);
 
+		like = queue_same_record(q->rows.row + i, q->rows.n - i);
+		if (like > 1) {
+			j.id = id;
+			id += queue_join_tasks(id, q->rows.row + i, like) + 1;
+		}
 		q->n += queue_split(q->job + q->n, &j, q->rows.row[i][3]);
 	}
 	return CCR_OK;
@@ -243,54 +254,9 @@ int queue_read(struct queue *q, struct ccr_error *err)
 void queue_free(struct queue *q)
 {
 	free(q->job);
+	free(q->ids);
 	client_rows_free(&q->rows);
 	memset(q, 0, sizeof(*q));
-}
-
-/* Is task number n one of squeue's list in brackets, such as 12_[4-9,11%2]? */
-static bool in_list(const char *list, long n)
-{
-	for (const char *p = list; *p && *p != ']';) {
-		char *end;
-		long from = strtol(p, &end, 10), to = from, step = 1;
-
-		if (end == p)
-			return false;
-		if (*end == '-')
-			to = strtol(end + 1, &end, 10);
-		if (*end == ':')
-			step = strtol(end + 1, &end, 10);
-		if (n >= from && n <= to && step > 0 && (n - from) % step == 0)
-			return true;
-		p = end;
-		while (*p && *p != ',' && *p != ']')
-			p++;
-		if (*p == ',')
-			p++;
-	}
-	return false;
-}
-
-size_t queue_tasks(const struct queue_job *j)
-{
-	const char *p = strchr(j->id, '[');
-	size_t tasks = 0;
-
-	while (p && *p && *p != ']' && *p != '%') {
-		char *end;
-		long from = strtol(++p, &end, 10), to = from, step = 1;
-
-		if (end == p)
-			break;
-		if (*end == '-')
-			to = strtol(end + 1, &end, 10);
-		if (*end == ':')
-			step = strtol(end + 1, &end, 10);
-		if (to >= from && step > 0)
-			tasks += (size_t)((to - from) / step) + 1;
-		p = end;
-	}
-	return tasks ? tasks : 1;
 }
 
 bool queue_matches(const struct queue_job *j, const char *asked)
@@ -304,7 +270,7 @@ bool queue_matches(const struct queue_job *j, const char *asked)
 	if (!asked[n]) /* the whole array or hetjob */
 		return true;
 	if (asked[n] == '_' && !strncmp(j->id + n, "_[", 2))
-		return in_list(j->id + n + 2, strtol(asked + n + 1, NULL, 10));
+		return queue_has_task(j, strtol(asked + n + 1, NULL, 10));
 	return false;
 }
 

@@ -37,6 +37,7 @@ struct queue {
 	struct client_rows rows;
 	struct queue_job *job;
 	size_t n;
+	char *ids; /* of the records of more than one task */
 	double weight[CCR_COLUMNS];
 	bool partial; /* PrivateData hides jobs of others */
 };
@@ -53,9 +54,6 @@ void queue_free(struct queue *q);
 
 /* Is this row (part of) the job that was asked for: 12, 12_3, 12+1? */
 bool queue_matches(const struct queue_job *j, const char *asked);
-
-/* How many jobs the row stands for: the tasks of a pending array, else 1. */
-size_t queue_tasks(const struct queue_job *j);
 
 /* Does it wait to be started: PENDING, or a form of it, such as REQUEUE_HOLD? */
 bool queue_waits(const struct queue_job *j);

@@ -458,13 +458,7 @@ def test_a_database_knows_who_cancelled_and_what_is_gone(make_cluster):
     assert f"slurmctld knows no job {job} that is yours to see, and the database does not answer: " in gone.stderr
 
 
-def squeue_tells_tasks_apart(c):
-    if c.version >= (23, 2):
-        pytest.skip("since 23.02 squeue merges the waiting tasks of an array")
-
-
 def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
-    squeue_tells_tasks_apart(cluster)
     c = cluster
     array = c.sbatch("true", user="games", account="b", partition="off", array="1-5%2")
     c.run("scontrol", "hold", f"{array}_2")
@@ -484,7 +478,6 @@ def test_tasks_of_an_array_are_what_slurmctld_has_of_each(cluster):
 
 
 def test_tasks_of_which_the_same_is_to_be_said_are_summed_up(cluster):
-    squeue_tells_tasks_apart(cluster)
     c, n = cluster, 40
     array = c.sbatch("true", user="games", account="b", partition="off", array=f"1-{n}")
     for verb in ("hold", "release"):  # slurmctld makes a job of its own of each

@@ -53,31 +53,6 @@ Test(queue, what_waits_and_what_runs)
 	}
 }
 
-Test(queue, an_array_stands_for_its_tasks)
-{
-	static const struct {
-		const char *id;
-		size_t tasks;
-	} rows[] = {{"12", 1},
-		    {"12_3", 1},
-		    {"12+1", 1},
-		    {"12_[4-9]", 6},
-		    {"12_[4-9,11]", 7},
-		    {"12_[0-8:2,20%3]", 6},
-		    {"12_[0-999%2]", 1000},
-		    {"12_[]", 1},
-		    {"12_[7-", 1},
-		    {"12_[9-3]", 1},
-		    {"12_[1-4,...]", 4}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct queue_job j = job(1, "", "1");
-
-		j.id = rows[i].id;
-		cr_expect_eq(queue_tasks(&j), rows[i].tasks, "%s: %zu", j.id, queue_tasks(&j));
-	}
-}
-
 Test(queue, a_row_for_each_partition)
 {
 	struct queue_job j = job(7, "", "12"), rows[3];
