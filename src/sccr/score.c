@@ -19,7 +19,7 @@
 #define ROWS_MAX 100000
 
 struct result {
-	int which[CCR_VAR_COUNT];
+	int which[SCORE_INPUTS];
 	double var[CCR_VAR_COUNT];
 	double factor[CCR_COLUMNS];
 	struct ccr_score score;
@@ -62,7 +62,7 @@ static const char help[] =
     "  -s, --slurm-conf FILE  weights (default: $SLURM_CONF, /etc/slurm/slurm.conf,\n"
     "                         else the preset's own)\n"
     "  -w, --weights LIST     weights, e.g. jobsize=16,age=1,fairshare=500,assoc=800\n"
-    "      --plot FILE        draws the priority over the first variable with several values\n"
+    "      --plot FILE        draws the priority over the first variable with several numbers\n"
     "                         (a line for each value of the others) as SVG\n"
     "      --json             the same as JSON\n"
     "  -h, --help\n\n"
@@ -71,7 +71,6 @@ static const char help[] =
 /* Every combination of the values given, the last variable running fastest. */
 static int compute(struct run *r, struct ccr_error *err)
 {
-	const struct ccr_score_extra extra = {.nice = (int64_t)r->in.nice};
 	size_t n = 1;
 
 	for (int i = 0; i < r->in.n_several; i++) {
@@ -86,6 +85,7 @@ static int compute(struct run *r, struct ccr_error *err)
 	r->rows = n;
 	for (size_t k = 0; k < n; k++) {
 		struct result *row = &r->row[k];
+		struct ccr_score_extra extra = {0};
 		unsigned faults[CCR_COLUMNS] = {0};
 		size_t rest = k;
 
@@ -95,6 +95,7 @@ static int compute(struct run *r, struct ccr_error *err)
 			row->which[v] = (int)(rest % (size_t)r->in.var[v].n);
 			rest /= (size_t)r->in.var[v].n;
 		}
+		extra.nice = (int64_t)score_inputs_nice(&r->in, row->which);
 		score_inputs_vars(&r->in, r->config, row->which, row->var);
 		ccr_policy_eval(r->policy, row->var, row->factor, faults);
 		ccr_score(&r->rule, row->factor, &extra, &row->score);
@@ -135,21 +136,33 @@ static void print_one(const struct run *r, const struct result *row)
 		       sccr_safe(expr).text,
 		       i == CCR_COL_SITE && r->rule.base ? ", and the base" : "");
 	}
-	if (r->in.nice != 0)
-		printf("%-10s %46.10g\n", "NICE", -r->in.nice);
+	if (score_inputs_nice(&r->in, row->which) != 0)
+		printf("%-10s %46.10g\n", "NICE", -score_inputs_nice(&r->in, row->which));
 	printf("%-10s %46u\n", "PRIORITY", row->score.priority);
+}
+
+/* A value of what has several, as a word. */
+static struct sccr_safe value_of(const struct run *r, const struct result *row, int input)
+{
+	const struct ccr_group *group = score_inputs_group(&r->in, row->which);
+	char text[40];
+
+	if (input == SCORE_GROUP && group)
+		return sccr_safe(group->name);
+	snprintf(text, sizeof(text), "%.10g", r->in.var[input].value[row->which[input]]);
+	return sccr_safe(text);
 }
 
 static void print_table(const struct run *r)
 {
 	for (int i = 0; i < r->in.n_several; i++)
-		printf("%16s ", ccr_var_info(r->in.order[i])->name);
+		printf("%16s ", score_inputs_name(r->in.order[i]));
 	for (int c = 0; c < CCR_COLUMNS; c++)
 		printf("%12s ", sccr_column_title(c));
 	printf("%12s\n", "PRIORITY");
 	for (size_t k = 0; k < r->rows; k++) {
 		for (int i = 0; i < r->in.n_several; i++)
-			printf("%16.10g ", r->row[k].var[r->in.order[i]]);
+			printf("%16s ", value_of(r, &r->row[k], r->in.order[i]).text);
 		for (int c = 0; c < CCR_COLUMNS; c++)
 			printf("%12.10g ", r->row[k].score.points[c]);
 		printf("%12u\n", r->row[k].score.priority);
@@ -162,7 +175,13 @@ static void print_json(const struct run *r)
 	for (size_t k = 0; k < r->rows; k++) {
 		const struct result *row = &r->row[k];
 
-		printf("%s\n{\"variables\": {", k ? "," : "");
+		printf("%s\n{", k ? "," : "");
+		if (score_inputs_group(&r->in, row->which)) {
+			printf("\"group\": ");
+			sccr_json_string(stdout, score_inputs_group(&r->in, row->which)->name);
+			printf(", ");
+		}
+		printf("\"variables\": {");
 		for (int v = 0, first = 1; v < CCR_VAR_COUNT; v++) {
 			if (!ccr_policy_uses(r->policy, (enum ccr_var)v) && !r->in.var[v].n)
 				continue;
@@ -179,50 +198,70 @@ static void print_json(const struct run *r)
 			sccr_json_string(stdout, ccr_policy_expr(r->policy, (enum ccr_column)c));
 			printf("}");
 		}
-		printf("}, \"nice\": %.17g, \"priority\": %u}", r->in.nice, row->score.priority);
+		printf("}, \"nice\": %.17g, \"priority\": %u}",
+		       score_inputs_nice(&r->in, row->which), row->score.priority);
 	}
 	printf("\n]\n");
 }
 
-/* One line for each value of the second variable; a line is consecutive rows, transposed. */
+/* The first that has several numbers; -1: none, as the names of groups are no numbers. */
+static int plotted(const struct run *r)
+{
+	for (int i = 0; i < r->in.n_several; i++)
+		if (r->in.order[i] != SCORE_GROUP)
+			return i;
+	return -1;
+}
+
+static void label_of(const struct run *r, const struct result *row, int axis, char *out,
+		     size_t size)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < r->in.n_several && used < size; i++) {
+		int v = r->in.order[i], n = 0;
+
+		if (i != axis)
+			n = snprintf(out + used, size - used, "%s%s %s", used ? ", " : "",
+				     score_inputs_name(v), value_of(r, row, v).text);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	if (!used)
+		snprintf(out, size, "priority");
+}
+
+/* Draws the priority over what is plotted, one line for each choice of the other values. */
 static int plot(const struct run *r, struct sccr_output *picture, struct ccr_error *err)
 {
-	int first = r->in.order[0];
-	size_t nx = (size_t)r->in.var[first].n, lines = r->rows / nx;
+	int at = plotted(r), x = r->in.order[at];
+	size_t nx = (size_t)r->in.var[x].n, lines = r->rows / nx, step = 1;
 	struct score_line *line = calloc(lines, sizeof(*line));
 	double *xy = calloc(2 * r->rows, sizeof(*xy));
 	char(*label)[160] = calloc(lines, sizeof(*label));
 	int rc = CCR_OK;
 	FILE *out = NULL;
 
+	for (int i = at + 1; i < r->in.n_several; i++)
+		step *= (size_t)r->in.var[r->in.order[i]].n;
 	if (!line || !xy || !label)
 		rc = ccr_error_nomem(err);
 	else if (!(out = sccr_output_begin(picture, err)))
 		rc = CCR_EIO;
 	for (size_t l = 0; !rc && l < lines; l++) {
-		size_t used = 0;
+		const struct result *row = &r->row[l / step * nx * step + l % step];
 
-		for (int i = 1; i < r->in.n_several && used < sizeof(*label); i++) {
-			int v = r->in.order[i];
-			int n =
-			    snprintf(label[l] + used, sizeof(*label) - used, "%s%s %.6g",
-				     i > 1 ? ", " : "", ccr_var_info(v)->name, r->row[l].var[v]);
-
-			used += n > 0 ? (size_t)n : 0;
-		}
-		if (!used)
-			snprintf(label[l], sizeof(*label), "priority");
+		label_of(r, row, at, label[l], sizeof(label[l]));
 		line[l] = (struct score_line){label[l], xy + 2 * l * nx, xy + (2 * l + 1) * nx, nx};
 		for (size_t k = 0; k < nx; k++) {
-			xy[2 * l * nx + k] = r->row[k * lines + l].var[first];
-			xy[(2 * l + 1) * nx + k] = r->row[k * lines + l].score.priority;
+			xy[2 * l * nx + k] = r->in.var[x].value[k];
+			xy[(2 * l + 1) * nx + k] = row[k * step].score.priority;
 		}
 	}
 	if (!rc) {
 		char axis[120];
 
-		snprintf(axis, sizeof(axis), "%s (%s)", ccr_var_info(first)->name,
-			 ccr_var_info(first)->unit);
+		snprintf(axis, sizeof(axis), "%s (%s)", score_inputs_name(x),
+			 x < CCR_VAR_COUNT ? ccr_var_info((enum ccr_var)x)->unit : "points");
 		score_plot(out, r->config->name, axis, "priority", line, lines);
 	}
 	if (!rc)
@@ -291,7 +330,7 @@ static void say_unread(const struct run *r)
 		if (r->in.var[v].n && !score_inputs_matter(&r->in, r->policy, (enum ccr_var)v))
 			sccr_say("score", "%s is not used: no column of the policy reads it",
 				 ccr_var_info(v)->name);
-	if (r->in.group && !score_inputs_group_matters(&r->in, r->policy))
+	if (r->in.var[SCORE_GROUP].n && !score_inputs_group_matters(&r->in, r->policy))
 		sccr_say("score", "group is not used: no column of the policy reads a target or "
 				  "factor of it");
 }
@@ -331,9 +370,9 @@ int sccr_score(int argc, char **argv)
 		return sccr_wrong_use("score", "give at least one NAME=VALUE");
 	conf = sccr_find_conf(conf);
 	rc = make(&r, policy, conf, weights, argv + optind, argc - optind, &err);
-	if (!rc && picture.path && !r.in.n_several)
+	if (!rc && picture.path && plotted(&r) < 0)
 		rc = ccr_error_set(&err, CCR_EINVAL, 0,
-				   "--plot: expected a variable with several values");
+				   "--plot: expected a variable with several numbers");
 	if (!rc && picture.path) {
 		status = open_picture(&picture, policy, conf, &err);
 		if (!status)

@@ -202,55 +202,81 @@ static int add_values(struct score_inputs *in, int var, const char *name, char *
 	return rc;
 }
 
-static int take_group(struct score_inputs *in, const struct ccr_config *config, const char *name,
-		      struct ccr_error *err)
+static int add_group(struct score_inputs *in, const struct ccr_config *config, const char *name,
+		     struct ccr_error *err)
 {
+	struct score_input *v = &in->var[SCORE_GROUP];
 	enum ccr_group_by by = CCR_GROUP_BY_NONE;
+	const struct ccr_group *g = ccr_groups_climb(&config->groups, name, &name, 1, &by, NULL);
+	int rc;
 
-	if (in->group)
-		return bad(err, "group", name, "it once");
-	in->group = ccr_groups_climb(&config->groups, name, &name, 1, &by, NULL);
-	if (!in->group || by == CCR_GROUP_BY_DEFAULT)
+	if (!g || by == CCR_GROUP_BY_DEFAULT)
 		return bad(err, "group", name, "a group, account or user of the policy");
-	return CCR_OK;
+	rc = add(v, v->n, err);
+	if (!rc)
+		in->group[v->n - 1] = g;
+	return rc;
 }
 
-static int add_tier(struct score_input *v, const struct ccr_config *config, const char *name,
+static int add_nice(struct score_inputs *in, const struct ccr_config *unused, const char *text,
+		    struct ccr_error *err)
+{
+	double value;
+
+	(void)unused;
+	if (!sim_text_double(text, &value) || !(fabs(value) <= NICE_MOST))
+		return bad(err, "nice", text, "a number from -2147483645 to 2147483645");
+	return add(&in->var[SCORE_NICE], value, err);
+}
+
+/* Tiers are names of financial factors. */
+static int add_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
 		    struct ccr_error *err)
 {
 	for (size_t i = 0; i < config->groups.n_tiers; i++)
 		if (!strcmp(config->groups.tiers[i].name, name))
-			return add(v, config->groups.tiers[i].factor, err);
+			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
+				   err);
 	return bad(err, "tier", name, "a tier of the policy");
 }
 
-/* Tiers are names of financial factors. */
-static int take_tiers(struct score_inputs *in, const struct ccr_config *config, char *list,
+/* What is no variable, or has names for its values. */
+static const struct {
+	const char *name;
+	int input;
+	int (*add)(struct score_inputs *, const struct ccr_config *, const char *,
+		   struct ccr_error *);
+	const char *once, *one;
+} others[] = {{"group", SCORE_GROUP, add_group, "it once", "a group of the policy"},
+	      {"tier", CCR_VAR_FINANCIAL, add_tier, "it once, and no financial beside it",
+	       "a tier of the policy"},
+	      {"nice", SCORE_NICE, add_nice, "it once", "a number"}};
+
+/* Which of them a name is; -1: none. */
+static int other(const char *name)
+{
+	for (int k = 0; k < (int)(sizeof(others) / sizeof(others[0])); k++)
+		if (!strcmp(others[k].name, name))
+			return k;
+	return -1;
+}
+
+static int take_other(struct score_inputs *in, int k, const struct ccr_config *config, char *list,
 		      struct ccr_error *err)
 {
-	struct score_input *v = &in->var[CCR_VAR_FINANCIAL];
+	const struct score_input *v = &in->var[others[k].input];
 	char *save = NULL;
 	int rc = CCR_OK;
 
 	if (v->n)
-		return bad(err, "tier", list, "it once, and no financial beside it");
+		return bad(err, others[k].name, list, others[k].once);
 	for (char *t = strtok_r(list, ",", &save); !rc && t; t = strtok_r(NULL, ",", &save))
-		rc = add_tier(v, config, t, err);
+		rc = others[k].add(in, config, t, err);
 	if (!rc && !v->n)
-		rc = bad(err, "tier", "", "a tier of the policy");
+		rc = bad(err, others[k].name, "", others[k].one);
 	if (!rc && v->n > 1)
-		in->order[in->n_several++] = CCR_VAR_FINANCIAL;
+		in->order[in->n_several++] = others[k].input;
 	return rc;
-}
-
-static int take_nice(struct score_inputs *in, const char *text, struct ccr_error *err)
-{
-	if (in->has_nice)
-		return bad(err, "nice", text, "it once");
-	in->has_nice = true;
-	return sim_text_double(text, &in->nice) && fabs(in->nice) <= NICE_MOST
-		   ? CCR_OK
-		   : bad(err, "nice", text, "a number from -2147483645 to 2147483645");
 }
 
 static int unknown(const char *name, struct ccr_error *err)
@@ -279,12 +305,8 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 	if (!list)
 		return ccr_error_nomem(err);
 	var = !strcmp(name, "wait") ? CCR_VAR_QUEUE_MINUTES : ccr_var_find(name);
-	if (!strcmp(name, "group"))
-		rc = take_group(in, config, list, err);
-	else if (!strcmp(name, "tier"))
-		rc = take_tiers(in, config, list, err);
-	else if (!strcmp(name, "nice"))
-		rc = take_nice(in, list, err);
+	if (other(name) >= 0)
+		rc = take_other(in, other(name), config, list, err);
 	else if (var < 0)
 		rc = unknown(name, err);
 	else if (var == CCR_VAR_TARGET && in->var[var].n)
@@ -302,14 +324,31 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 
 void score_inputs_free(struct score_inputs *in)
 {
-	for (int i = 0; i < CCR_VAR_COUNT; i++)
+	for (int i = 0; i < SCORE_INPUTS; i++)
 		free(in->var[i].value);
 	memset(in, 0, sizeof(*in));
 }
 
-static bool given(const struct score_inputs *in, enum ccr_var v)
+static bool given(const struct score_inputs *in, int v)
 {
 	return in->var[v].n > 0;
+}
+
+const char *score_inputs_name(int input)
+{
+	if (input < CCR_VAR_COUNT)
+		return ccr_var_info((enum ccr_var)input)->name;
+	return input == SCORE_GROUP ? "group" : "nice";
+}
+
+const struct ccr_group *score_inputs_group(const struct score_inputs *in, const int *which)
+{
+	return given(in, SCORE_GROUP) ? in->group[which[SCORE_GROUP]] : NULL;
+}
+
+double score_inputs_nice(const struct score_inputs *in, const int *which)
+{
+	return given(in, SCORE_NICE) ? in->var[SCORE_NICE].value[which[SCORE_NICE]] : 0;
 }
 
 /* What score_inputs_vars() makes of what is given, where it is not given itself. */
@@ -345,39 +384,40 @@ bool score_inputs_group_matters(const struct score_inputs *in, const struct ccr_
 }
 
 /* PBS's factor as the plugin has it, but for users' shares in sacctmgr, which nobody gave. */
-static double fairshare_factor(const struct score_inputs *in, const struct ccr_groups *groups,
+static double fairshare_factor(const struct ccr_group *group, const struct ccr_groups *groups,
 			       const double *var)
 {
 	double usage = var[CCR_VAR_USAGE] / 100, shares = ccr_groups_shares(groups);
 
-	if (in->group && shares > 0)
-		return ccr_pbs_fairshare_factor(usage, ccr_fraction(in->group->shares, shares));
+	if (group && shares > 0)
+		return ccr_pbs_fairshare_factor(usage, ccr_fraction(group->shares, shares));
 	if (var[CCR_VAR_TARGET] > 0)
 		return ccr_pbs_fairshare_factor(usage, var[CCR_VAR_TARGET] / 100);
 	return 1;
 }
 
 /* Target, usage and what follows from the two. */
-static void group_vars(const struct score_inputs *in, const struct ccr_groups *groups, double *var)
+static void group_vars(const struct score_inputs *in, const struct ccr_group *group,
+		       const struct ccr_groups *groups, double *var)
 {
 	struct ccr_target t = in->target;
 
-	if (in->group && !given(in, CCR_VAR_TARGET))
-		t = in->group->target;
+	if (group && !given(in, CCR_VAR_TARGET))
+		t = group->target;
 	else if (given(in, CCR_VAR_TARGET)) {
 		t.percent = var[CCR_VAR_TARGET];
 		if (t.kind == CCR_TARGET_NONE)
 			t.kind = CCR_TARGET_BOTH;
 	}
-	if (in->group && !given(in, CCR_VAR_FINANCIAL))
-		var[CCR_VAR_FINANCIAL] = in->group->financial;
+	if (group && !given(in, CCR_VAR_FINANCIAL))
+		var[CCR_VAR_FINANCIAL] = group->financial;
 	if (t.kind != CCR_TARGET_NONE)
 		var[CCR_VAR_TARGET] = t.percent;
 	if (!given(in, CCR_VAR_FS_DELTA))
 		var[CCR_VAR_FS_DELTA] =
 		    ccr_target_points(t.kind, var[CCR_VAR_TARGET], var[CCR_VAR_USAGE]);
 	if (!given(in, CCR_VAR_FAIRSHARE_FACTOR))
-		var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(in, groups, var);
+		var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(group, groups, var);
 }
 
 static double lsf(const struct ccr_config *config, const double *var)
@@ -397,8 +437,10 @@ static double lsf(const struct ccr_config *config, const double *var)
 void score_inputs_vars(const struct score_inputs *in, const struct ccr_config *config,
 		       const int *which, double *var)
 {
+	double nice = score_inputs_nice(in, which);
+
 	for (int i = 0; i < CCR_VAR_COUNT; i++)
-		var[i] = given(in, (enum ccr_var)i) ? in->var[i].value[which[i]] : 0;
+		var[i] = given(in, i) ? in->var[i].value[which[i]] : 0;
 	if (!given(in, CCR_VAR_NODES))
 		var[CCR_VAR_NODES] = 1;
 	if (!given(in, CCR_VAR_NCPUS))
@@ -407,9 +449,9 @@ void score_inputs_vars(const struct score_inputs *in, const struct ccr_config *c
 		var[CCR_VAR_QUEUE_MINUTES] = var[CCR_VAR_ELIGIBLE_TIME] / 60;
 	if (!given(in, CCR_VAR_ELIGIBLE_TIME))
 		var[CCR_VAR_ELIGIBLE_TIME] = 60 * var[CCR_VAR_QUEUE_MINUTES];
-	group_vars(in, &config->groups, var);
+	group_vars(in, score_inputs_group(in, which), &config->groups, var);
 	if (!given(in, CCR_VAR_LSF_PRIORITY))
 		var[CCR_VAR_LSF_PRIORITY] = lsf(config, var);
-	if (in->nice != 0 && !given(in, CCR_VAR_JOB_PRIORITY))
-		var[CCR_VAR_JOB_PRIORITY] = -in->nice;
+	if (nice != 0 && !given(in, CCR_VAR_JOB_PRIORITY))
+		var[CCR_VAR_JOB_PRIORITY] = -nice;
 }

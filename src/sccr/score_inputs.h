@@ -17,14 +17,15 @@ struct score_input {
 	double *value;
 };
 
+/* What can have several values: the policies' variables, and these two. */
+enum { SCORE_GROUP = CCR_VAR_COUNT, SCORE_NICE, SCORE_INPUTS };
+
 struct score_inputs {
-	struct score_input var[CCR_VAR_COUNT];
-	const struct ccr_group *group; /* from group=; its target and factor hold unless given */
+	struct score_input var[SCORE_INPUTS];		 /* of SCORE_GROUP: which of `group` */
+	const struct ccr_group *group[SCORE_VALUES_MAX]; /* target and factor hold unless given */
 	struct ccr_target target; /* kind and percent; of target= with its suffix, or the group */
-	int order[CCR_VAR_COUNT]; /* variables with several values, as they were given */
+	int order[SCORE_INPUTS];  /* what has several values, as it was given */
 	int n_several;
-	double nice;
-	bool has_nice;
 };
 
 /*
@@ -36,6 +37,13 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 		      struct ccr_error *err);
 void score_inputs_free(struct score_inputs *in);
 
+/* "nodes", "group", ... */
+const char *score_inputs_name(int input);
+/* The group of one choice of values; NULL: none was given. */
+const struct ccr_group *score_inputs_group(const struct score_inputs *in, const int *which);
+/* The same for nice; 0 where it was not given. */
+double score_inputs_nice(const struct score_inputs *in, const int *which);
+
 /*
  * Does it make a difference to the policy that a variable was given, or the group: is it read, or
  * something that follows from it and was not given itself?
@@ -45,7 +53,7 @@ bool score_inputs_matter(const struct score_inputs *in, const struct ccr_policy 
 bool score_inputs_group_matters(const struct score_inputs *in, const struct ccr_policy *policy);
 
 /*
- * Fills var[CCR_VAR_COUNT] for one choice of values (which[] by variable), and computes what
+ * Fills var[CCR_VAR_COUNT] for one choice of values (which[SCORE_INPUTS]), and computes what
  * follows from them and was not given itself: fs_delta, fairshare_factor, lsf_priority,
  * queue_minutes from eligible_time and the other way round.
  */

@@ -107,6 +107,34 @@ def test_tiers_as_a_table():
     assert [r["variables"]["financial"] for r in got] == [2, 0]
 
 
+def test_groups_and_nice_values_as_a_table(tmp_path):
+    words = ("--policy", f"{REPO}/examples/ccr.json", *PAGE, "usage=10,12")
+    got = rows(*words, "group=b,chemistry", "nice=0,7")
+    assert [(r["group"], r["nice"], r["variables"]["usage"]) for r in got] == [
+        (g, n, u) for u in (10, 12) for g in ("b", "chemistry") for n in (0, 7)]
+    for r in got:
+        assert r["variables"]["fs_delta"] == {"b": 25, "chemistry": 30}[r["group"]] - r["variables"]["usage"]
+        alone = rows(*words[:-1], f"usage={r['variables']['usage']}", f"group={r['group']}", f"nice={r['nice']}")
+        assert alone == [r]
+    table = sccr("score", *words, "group=b,chemistry").stdout.splitlines()
+    assert [line.split()[:2] for line in table] == [
+        ["usage", "group"], ["10", "b"], ["10", "chemistry"], ["12", "b"], ["12", "chemistry"]]
+    # a picture has numbers below it, and a line for each group, in whatever order they are given
+    for args in (("group=b,chemistry", "nodes=1,64,200"), ("nodes=1,64,200", "group=b,chemistry")):
+        picture = tmp_path / "p.svg"
+        assert sccr("score", *words[:-1], *args, "--plot", picture).returncode == 0
+        tree = ElementTree.parse(picture)
+        lines = tree.findall(".//{http://www.w3.org/2000/svg}polyline")
+        texts = [t.text for t in tree.iter("{http://www.w3.org/2000/svg}text")]
+        assert len(lines) == 2 and "nodes (nodes)" in texts and texts[-2:] == ["group b", "group chemistry"], texts
+        heights = [[float(p.split(",")[1]) for p in line.get("points").split()] for line in lines]
+        assert all(len(h) == 3 and h == sorted(h, reverse=True) for h in heights), heights
+        picture.unlink()
+    said = sccr("score", *words[:-1], "group=b,chemistry", "--plot", tmp_path / "q.svg")
+    assert said.returncode == 1 and "expected a variable with several numbers" in said.stderr
+    assert not (tmp_path / "q.svg").exists()
+
+
 def test_one_booking_is_not_many(tmp_path):
     path = tmp_path / "p.json"
     path.write_text('{"version": 1, "preset": "ccr", "backfill": {"depth": 1, "partitions": {"p": {"depth": 2}, "q": {"depth": 1}}}}')
@@ -180,9 +208,9 @@ def test_a_picture_replaces_nothing_that_was_read(tmp_path):
     (["score", "--weights", "age=1,age=2", "nodes=1"], 1, '--weights: age: found "2", expected it once'),
     (["score", "--policy", f"{REPO}/examples/ccr.json", "tier="], 1, "a tier of the policy"),
     (["score", "--policy", f"{REPO}/examples/ccr.json", "tier=lead,no"], 1, 'found "no"'),
-    (["score", "--policy", f"{REPO}/examples/ccr.json", "group=b,c"], 1, "expected a group, account"),
+    (["score", "--policy", f"{REPO}/examples/ccr.json", "group=b,c"], 1, 'group: found "c", expected a group, account'),
     (["score", "tier=gold"], 1, "a tier of the policy"),
-    (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several values"),
+    (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several numbers"),
     (["score", "--nonsense"], 2, "not known"),
     (["check"], 2, "give one policy file"),
     (["check", "/nonexistent"], 1, "/nonexistent: cannot be opened"),
