@@ -202,23 +202,64 @@ int64_t ccr_plan_late(const struct ccr_plan *plan, uint32_t job)
 	return e && e->b.n ? late_by(e, plan->tl->now) : 0;
 }
 
-/* Whether the entry's place is whole, begun at once if its time has come. */
-static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
+/* Whether the entry's nodes have what it takes of each, all the time between. */
+static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start,
+		  int64_t end)
 {
-	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
-	int64_t late = late_by(e, plan->tl->now);
-	int64_t end = ccr_end(start, e->limit > late ? e->limit - late : 1);
-
 	if (!e->b.n || start > ccr_end(plan->tl->now, plan->opt.window))
 		return false;
 	for (uint32_t i = 0; i < e->b.n; i++)
 		if (!plan->tl->node[e->b.share[i].node].up ||
 		    !ccr_timeline_holds(plan->tl, e->b.share[i].node, start, end, &e->b.share[i].a))
 			return false;
+	return true;
+}
+
+/* Whether the entry's place is whole, begun at once if its time has come. */
+static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
+	int64_t late = late_by(e, start);
+	int64_t end = ccr_end(start, e->limit > late ? e->limit - late : 1);
+
+	if (!holds(plan, e, start, end))
+		return false;
 	if (e->b.start <= plan->tl->now && !e->b.due)
 		e->b.due = e->b.start;
 	e->b.start = start;
 	e->b.end = end;
+	return true;
+}
+
+/*
+ * Whether the place is whole if the job begins somewhat later: then who runs there, or is booked,
+ * began that much late. It ends later too if there is room, else its end is kept. When it is whole
+ * is found by halves, as it stays so from then on.
+ */
+static bool slide(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	int64_t due = e->b.due ? e->b.due : e->b.start, end = ccr_end(due, e->limit);
+	int64_t fails = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
+	int64_t whole = due + CCR_LATE_MAX;
+
+	if (e->together || whole <= fails || whole >= end || !holds(plan, e, whole, end))
+		return false;
+	while (whole - fails > 1) {
+		int64_t middle = fails + (whole - fails) / 2;
+
+		if (holds(plan, e, middle, end))
+			whole = middle;
+		else
+			fails = middle;
+	}
+	e->b.start = whole;
+	if (holds(plan, e, whole, ccr_end(whole, e->limit))) {
+		e->b.due = 0;
+		e->b.end = ccr_end(whole, e->limit);
+	} else {
+		e->b.due = due;
+		e->b.end = end;
+	}
 	return true;
 }
 
@@ -232,7 +273,7 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 
 		if (e->held || !e->b.n)
 			continue;
-		if (still_whole(plan, e)) {
+		if (still_whole(plan, e) || slide(plan, e)) {
 			if ((rc = ccr__hold(plan, e)))
 				return rc;
 			continue;

@@ -73,8 +73,9 @@ struct ccr_plan_options ccr_plan_defaults(void);
 
 /*
  * No start is to the second: a booking whose time has come keeps its end for so long, and its job
- * may start although it will end that much later. A booking above that begins there slips as much,
- * and no job that was booked to the second misses its time by a cycle. s
+ * may start although it will end that much later. A booking that begins there slips as much, its
+ * end kept where there is no room, and no job that was booked to the second misses its time by a
+ * cycle. s
  */
 #define CCR_LATE_MAX 30
 
@@ -85,7 +86,7 @@ struct ccr_booking {
 	int64_t start, end;  /* end = start + limit, less what it is late */
 	int64_t first_start; /* what the first cycle promised */
 	int64_t made;	     /* when that was */
-	int64_t due; /* since when it could have started by the plan; 0: its time has not come */
+	int64_t due; /* from when it is late, if it is or will be; 0: it is in time as yet */
 	uint32_t n;  /* 0 (ccr_plan_nth only): none in the window, start is CCR_FOREVER */
 	struct ccr_share *share; /* the nodes and what it takes of each */
 };

@@ -69,6 +69,14 @@ static bool to_part(const struct ccr_share *share, uint32_t n, struct ccr_bookin
 	return p->nodes;
 }
 
+/* When it could have started: what it may be late (CCR_LATE_MAX) goes on over a restart. */
+static int64_t due_at(const struct ccr_booking *b)
+{
+	return b->due && b->due > b->start - CCR_LATE_MAX ? b->due
+	       : b->due					  ? b->start - CCR_LATE_MAX
+							  : b->start;
+}
+
 /* Fills *s; false: out of memory, or a node is gone. */
 static bool to_saved(const struct ccr_booking *b, struct ccr_booking_saved *s)
 {
@@ -81,8 +89,8 @@ static bool to_saved(const struct ccr_booking *b, struct ccr_booking_saved *s)
 	if (!s->part)
 		return false;
 	s->job = b->job;
-	s->start = b->start;
-	s->limit = b->end >= CCR_FOREVER ? CCR_FOREVER : b->end - b->start;
+	s->start = due_at(b);
+	s->limit = b->end >= CCR_FOREVER ? CCR_FOREVER : b->end - s->start;
 	s->first_start = b->first_start;
 	s->made = b->made;
 	for (uint32_t i = 0; i < b->n; i = end) {
@@ -217,7 +225,6 @@ static bool restore(const struct ccr_booking_saved *s, struct ccr_error *err)
 	const job_record_t *job = find_job_record(s->job);
 	struct ccr_booking b = {.first_start = s->first_start, .made = s->made};
 	struct ccr_plan_job pj = {.id = s->job, .limit = s->limit};
-	time_t now = time(NULL);
 	int part;
 
 	if (!job || !IS_JOB_PENDING(job) || !job->details || !job->priority ||
@@ -230,7 +237,7 @@ static bool restore(const struct ccr_booking_saved *s, struct ccr_error *err)
 	part = partition_of(job, b.share, b.n);
 	if (part < 0)
 		return true;
-	b.start = s->start > now ? s->start : now;
+	b.start = s->start;
 	pj.partition = (uint16_t)part;
 	pj.rank = ccr_job_rank(job);
 	pj.since = ccr_job_since(job);
