@@ -111,7 +111,7 @@ static void run(const struct ccr_usage_model *model, unsigned entries, unsigned 
 	if (!(sum > 0))
 		fprintf(stderr, "bench_ledger: no usage was found\n");
 	t = now_ms();
-	if (ccr_ledger_save(l, path, &e))
+	if (ccr_ledger_save(l, path, 0600, &e))
 		die("save", &e);
 	save = now_ms() - t;
 	stat(path, &st);

@@ -68,7 +68,8 @@ static int hold_previous(const char *path, const char *prev, const char *old, bo
 	return CCR_OK;
 }
 
-int ccr_ledger_save(const struct ccr_ledger *l, const char *path, struct ccr_error *err)
+int ccr_ledger_save(const struct ccr_ledger *l, const char *path, mode_t mode,
+		    struct ccr_error *err)
 {
 	char prev[PATH_MAX], old[PATH_MAX], *text;
 	bool moved;
@@ -82,7 +83,7 @@ int ccr_ledger_save(const struct ccr_ledger *l, const char *path, struct ccr_err
 		return rc;
 	rc = hold_previous(path, prev, old, &moved, err);
 	if (!rc) {
-		rc = ccr_atomic_write(path, text, len, 0600, err);
+		rc = ccr_atomic_write(path, text, len, mode, err);
 		if (rc && moved)
 			rename(old, path);
 		else if (rc)

@@ -10,6 +10,8 @@
 #ifndef CCR_CORE_LEDGER_STATE_H
 #define CCR_CORE_LEDGER_STATE_H
 
+#include <sys/types.h>
+
 #include "core/ledger.h"
 
 /* The largest file that is read, in bytes: more than a million entries. */
@@ -31,11 +33,12 @@ struct ccr_ledger_notes {
 /*
  * Replaces PATH, on the disk and not only in its cache, and keeps the state before as PATH.old.
  * PATH is whole at every moment of it (where a file system has no links, there is a moment without
- * it: a restore then takes PATH.old). Readable by its owner alone. CCR_EIO with the file and the
+ * it: a restore then takes PATH.old). mode: as of open(2). CCR_EIO with the file and the
  * system's reason, CCR_ENOMEM; PATH and PATH.old are then as they were, or the newer state is in
  * place and PATH.old is not.
  */
-int ccr_ledger_save(const struct ccr_ledger *l, const char *path, struct ccr_error *err);
+int ccr_ledger_save(const struct ccr_ledger *l, const char *path, mode_t mode,
+		    struct ccr_error *err);
 
 /*
  * Reads one file and changes none: for a tool. now, model and *out as for ccr_ledger_parse. CCR_EIO

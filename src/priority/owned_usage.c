@@ -221,7 +221,7 @@ void ccr_owned_usage_save(const struct ccr_settings *settings)
 	if (!ledger)
 		return;
 	path = path_of(settings);
-	if (path && ccr_ledger_save(ledger, path, &err) == CCR_OK) {
+	if (path && ccr_ledger_save(ledger, path, settings->ledger_mode, &err) == CCR_OK) {
 		complained = false;
 	} else if (!complained) {
 		error("priority/ccr: usage is not saved: %s", path ? err.text : "out of memory");

@@ -99,6 +99,8 @@ static bool read_tres(struct ccr_settings *s)
 
 bool ccr_settings_read(struct ccr_settings *s)
 {
+	const uint16_t hidden = PRIVATE_DATA_USAGE | PRIVATE_DATA_USERS | PRIVATE_DATA_ACCOUNTS;
+
 	memset(s, 0, sizeof(*s));
 	s->weight[CCR_COL_SITE] = 1;
 	s->weight[CCR_COL_AGE] = slurm_conf.priority_weight_age;
@@ -120,6 +122,7 @@ bool ccr_settings_read(struct ccr_settings *s)
 	s->reset_period = slurm_conf.priority_reset_period;
 	s->favor_small = slurm_conf.priority_favor_small != 0;
 	s->with_dbd = slurm_with_slurmdbd();
+	s->ledger_mode = slurm_conf.private_data & hidden ? 0600 : 0644;
 	s->has_site_plugin = slurm_conf.site_factor_plugin &&
 			     xstrcmp(slurm_conf.site_factor_plugin, "site_factor/none") != 0;
 	s->debug = (slurm_conf.debug_flags & DEBUG_FLAG_PRIO) != 0;

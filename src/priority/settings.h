@@ -25,6 +25,7 @@ struct ccr_settings {
 	struct ccr_fs_rule fs;
 	bool favor_small;
 	bool with_dbd;
+	mode_t ledger_mode; /* nobody else reads it where PrivateData hides what is in it */
 	bool has_site_plugin;
 	bool debug;	 /* DebugFlags=Priority */
 	char *conf_path; /* the policy file */

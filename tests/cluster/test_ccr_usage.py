@@ -161,6 +161,6 @@ def test_a_ledger_that_others_could_write_is_used_and_said(cluster, owner, mode,
     c.start_slurmctld()
     lines = c.log_grep(f"priority/ccr: usage: {path}: {found}.*it is used all the same")
     assert len(lines) == 1
-    c.wait_for(lambda: os.stat(path).st_mode & 0o777 == 0o600 and os.stat(path).st_uid == 0,
+    c.wait_for(lambda: os.stat(path).st_mode & 0o777 == 0o644 and os.stat(path).st_uid == 0,
                what="a ledger of slurmctld's own")
     assert billed(c, "a") == pytest.approx(had, rel=0.01)

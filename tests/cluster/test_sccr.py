@@ -46,20 +46,21 @@ def explain(c, job, *args, **more):
     return json.loads(sccr(c, "explain", "--json", *args, str(job), **more).stdout)
 
 
+def sccr_of(c, user, *args, **more):
+    """sccr run by a user, who may not be let into the build folder."""
+    program = shutil.copy(os.path.join(c.build, "src", "sccr", "sccr"), os.path.join(c.root, "sccr"))
+    as_user = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+    return c.run(*as_user, program, *args, **more)
+
+
 def says(c, job, *parts, user=None):
     """Waits until explain says all of that, to root or to a user, who sees his own jobs alone
     (PrivateData); the whole text."""
-    program, got = os.path.join(c.build, "src", "sccr", "sccr"), ""
-    if user:  # who may not be let into the build folder
-        program = shutil.copy(program, os.path.join(c.root, "sccr"))
-
-    def text():
-        as_user = ["/usr/bin/setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-        return c.run(*(as_user if user else []), program, "explain", job).stdout
+    got = ""
 
     def there():
         nonlocal got
-        got = text()
+        got = (sccr_of(c, user, "explain", job) if user else sccr(c, "explain", job)).stdout
         return all(part in got for part in parts)
     c.wait_for(there, 60, what=lambda: f"{parts} in\n{got}")
     return got
@@ -526,6 +527,23 @@ def test_usage_of_groups(cluster):
     for bad in (["--ledger", "/nonexistent"], ["--policy", "/nonexistent"]):
         assert sccr(c, "usage", *bad, check=False).returncode == 1
     assert sccr(c, "usage", "two", "words", check=False).returncode == 2
+
+
+@pytest.mark.parametrize("hidden", ["jobs", "jobs,usage", "accounts"])
+def test_usage_without_a_database_is_every_users_but_for_privatedata(make_cluster, hidden):
+    c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
+                     policy={"version": 1, "preset": "ccr", "groups": {"c": {"target": 20}}},
+                     conf={"PrivateData": hidden, "PriorityWeightFairshare": 500})
+    path = f"{c.root}/state/ccr_usage.json"
+    c.wait_for(lambda: os.path.exists(path), what="the ledger")
+    os.chmod(f"{c.root}/state", 0o755)
+    said = sccr_of(c, "games", "usage", check=False)
+    if hidden == "jobs":
+        assert said.returncode == 0 and "20.00 below its target" in said.stdout
+    else:
+        assert said.returncode == 1 and "Permission denied" in said.stderr
+        assert os.stat(path).st_mode & 0o777 == 0o600
+    assert "20.00 below its target" in sccr(c, "usage").stdout
 
 
 def test_check_knows_the_weights_of_slurm_conf(cluster):

@@ -82,7 +82,7 @@ static void save(double billed)
 	struct ccr_error e = {0};
 
 	ccr_ledger_add(l, &ann, bins, 1, NULL);
-	cr_assert_eq(ccr_ledger_save(l, path, &e), CCR_OK, "%s", e.text);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, &e), CCR_OK, "%s", e.text);
 	ccr_ledger_free(l);
 }
 
@@ -154,7 +154,7 @@ Test(ledger_state, damaged_uses_old)
 	cr_assert_eq(access(with(".damaged-20251130T065205Z"), F_OK), 0);
 	cr_assert_neq(access(path, F_OK), 0);
 	/* The next save does not lose the good one. */
-	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, NULL), CCR_OK);
 	ccr_ledger_free(l);
 	cr_assert_eq(ccr_ledger_read(with(".old"), NOW, NULL, &l, NULL), CCR_OK);
 	ccr_ledger_free(l);
@@ -270,7 +270,7 @@ Test(ledger_state, a_folder_in_its_place)
 	cr_assert_eq(notes.source, CCR_LEDGER_EMPTY);
 	cr_assert(strstr(notes.text, "found a directory, expected a regular file"), "%s",
 		  notes.text);
-	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, NULL), CCR_OK);
 	cr_assert_eq(files(".damaged-"), 1);
 	ccr_ledger_free(l);
 }
@@ -284,9 +284,9 @@ Test(ledger_state, bad_use)
 
 	memset(longest, 'x', 8999);
 	longest[8999] = '\0';
-	cr_assert_eq(ccr_ledger_save(l, longest, &e), CCR_EIO);
+	cr_assert_eq(ccr_ledger_save(l, longest, 0600, &e), CCR_EIO);
 	cr_assert_eq(ccr_ledger_restore(longest, &hour, NOW, &none, &notes, &e), CCR_EIO);
-	cr_assert_eq(ccr_ledger_save(l, with(".no/such"), &e), CCR_EIO);
+	cr_assert_eq(ccr_ledger_save(l, with(".no/such"), 0600, &e), CCR_EIO);
 	cr_assert(strstr(e.text, "No such file"), "%s", e.text);
 	cr_assert_eq(
 	    ccr_ledger_restore(path, &(struct ccr_usage_model){.kind = 9}, NOW, &none, &notes, &e),
@@ -316,7 +316,7 @@ Test(ledger_state, a_full_disk_leaves_the_files)
 	small = was;
 	small.rlim_cur = 3000;
 	setrlimit(RLIMIT_FSIZE, &small);
-	int rc = ccr_ledger_save(l, path, &e);
+	int rc = ccr_ledger_save(l, path, 0600, &e);
 	setrlimit(RLIMIT_FSIZE, &was);
 	cr_assert_eq(rc, CCR_EIO);
 	cr_assert(strstr(e.text, "File too large"), "%s", e.text);
@@ -338,7 +338,7 @@ Test(ledger_state, windows_through_a_restart_with_all_that_can_change)
 	struct ccr_usage_model halves = windows;
 
 	cr_assert_eq(ccr_ledger_charge(l, &ann, 8000, 10500, 2, 0, NULL), CCR_OK);
-	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, NULL), CCR_OK);
 	ccr_ledger_free(l);
 	/* [10000, 10500] 1000, [9000, 10000) 2000, [8000, 9000) 2000: as it was. */
 	cr_assert_eq(ccr_ledger_restore(path, &windows, 11200, &l, &notes, NULL), CCR_OK);
@@ -347,7 +347,7 @@ Test(ledger_state, windows_through_a_restart_with_all_that_can_change)
 	ccr_ledger_advance(l, 11200, NULL);
 	ccr_ledger_roll_up(l);
 	cr_assert_eq(anns(l), 1000 * 0.5 + 2000 * 0.25 + 2000 * 0.125);
-	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, NULL), CCR_OK);
 	ccr_ledger_free(l);
 	/* Windows of 500: [11000, 11200] 0, then 0, 0 and 500, 500 in [10000, 11000), 1000 ... */
 	halves.interval_s = 500;
@@ -361,7 +361,7 @@ Test(ledger_state, windows_through_a_restart_with_all_that_can_change)
 	cr_assert_float_eq(anns(l), 5000, 1e-9);
 	/* The clock back by a year, saved, and forward again by more than all windows. */
 	ccr_ledger_advance(l, 11200 - 365 * 86400, NULL);
-	cr_assert_eq(ccr_ledger_save(l, path, NULL), CCR_OK);
+	cr_assert_eq(ccr_ledger_save(l, path, 0600, NULL), CCR_OK);
 	ccr_ledger_free(l);
 	cr_assert_eq(ccr_ledger_restore(path, &halves, 11200, &l, &notes, NULL), CCR_OK);
 	cr_assert_float_eq(anns(l), 5000, 1e-9);
@@ -419,7 +419,7 @@ Test(ledger_state, no_second_is_lost_or_counted_twice)
 			cycle(on, jobs, JOBS, t);
 			cycle(off, jobs, JOBS, t);
 			if (rand_r(&seed) % 16 == 0)
-				cr_assert_eq(ccr_ledger_save(off, path, NULL), CCR_OK);
+				cr_assert_eq(ccr_ledger_save(off, path, 0600, NULL), CCR_OK);
 			if (t < NOW + DAY && rand_r(&seed) % 16 == 0 && access(path, F_OK) == 0) {
 				ccr_ledger_free(off);
 				cr_assert_eq(
@@ -488,7 +488,7 @@ Test(ledger_state, out_of_memory_touches_no_file)
 	cr_assert_eq(anns(l), 111.0);
 	for (n = 1;; n++) {
 		oom_fail_at(n);
-		int rc = ccr_ledger_save(l, path, &e);
+		int rc = ccr_ledger_save(l, path, 0600, &e);
 		if (!oom_end()) {
 			cr_assert_eq(rc, CCR_OK);
 			break;
