@@ -232,6 +232,8 @@ static void print_booked(const struct explain *x, FILE *out)
 	}
 	fprintf(out, "%s to start at %s on %s", x->promised ? "Booked" : "Expected", x->job->start,
 		x->job->sched_nodes);
+	if (strchr(x->job->id, '+'))
+		fputs(", with the hetjob's other components on theirs", out);
 	n = print_last(x, false, ", when what runs there ends:", out);
 	(void)print_last(
 	    x, true,

@@ -92,6 +92,22 @@ int explain_kept_for(struct explain *x, const char *hosts, const struct client_r
 	return rc == CCR_ENOMEM ? rc : CCR_OK;
 }
 
+/* Nodes of the booking: of a hetjob those of all its components, which start together. */
+static int booked_nodes(const struct explain *x, struct explain_nodes *set, struct ccr_error *err)
+{
+	const char *plus = strchr(x->job->id, '+');
+	size_t n = plus ? (size_t)(plus - x->job->id) + 1 : 0;
+	int rc = explain_nodes_add(set, x->job->sched_nodes, err);
+
+	for (size_t i = 0; plus && !rc && i < x->queue->n; i++) {
+		const struct queue_job *j = &x->queue->job[i];
+
+		if (queue_waits(j) && !strncmp(j->id, x->job->id, n) && j->sched_nodes[0])
+			rc = explain_nodes_add(set, j->sched_nodes, err);
+	}
+	return rc;
+}
+
 int explain_waits_for(struct explain *x, const struct client_rows *resv, struct ccr_error *err)
 {
 	const struct queue *q = x->queue;
@@ -103,7 +119,7 @@ int explain_waits_for(struct explain *x, const struct client_rows *resv, struct 
 	x->before = calloc(q->n + 1, sizeof(*x->before));
 	if (!x->before)
 		return ccr_error_nomem(err);
-	rc = explain_nodes_add(&set, x->job->sched_nodes, err);
+	rc = booked_nodes(x, &set, err);
 	if (!rc) {
 		for (size_t i = 0; i < q->n; i++)
 			look_at(x, &q->job[i], &set);

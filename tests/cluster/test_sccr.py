@@ -196,6 +196,19 @@ def test_a_booking_behind_another_says_so_and_counts_in_every_partition_of_its_n
     c.wait_for(minutes, what="the first booking, which is partition one's")
 
 
+def test_a_component_of_a_hetjob_waits_for_what_runs_on_the_others_nodes(cluster):
+    c = cluster
+    far = c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist="n2", time=60)
+    near = c.sbatch("sleep 300", user="man", account="rest", gres="gpu:4", nodelist="n1", time=30)
+    for j in (near, far):
+        c.wait_state(j)
+    het = c.run("sbatch", "--parsable", "--uid=games", "--gid=games", "--output=/dev/null", "-Ab", "-pp", "-t20",
+                "-wn1", "--gres=gpu:4", ":", "-pp", "-wn2", "--gres=gpu:4", "--wrap", "true").stdout.strip()
+    says(c, f"{het}+0", f" on n1, with the hetjob's other components on theirs, when what runs there ends: job {far} (by ",
+         f"Before that, there: job {near} (runs till ")
+    assert [x["waits_for"] for x in explain(c, het)] == [[str(far)]] * 2
+
+
 def test_equal_priorities_are_in_slurmctlds_order(cluster):
     c = cluster
     c.update(JobId=c.sbatch("true", user="games", account="b", partition="off"), Priority=7)
