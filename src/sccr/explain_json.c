@@ -52,6 +52,27 @@ static void json_smaller(FILE *out, const char *smaller)
 	fputs("]", out);
 }
 
+/* sprio's "cpu=31,gres/gpu=188" as an object; nothing where TRES have no weights. */
+static void json_tres(const char *tres, FILE *out)
+{
+	if (!*tres)
+		return;
+	fputs(", \"tres\": {", out);
+	for (const char *p = tres, *sep = ""; *p; sep = ", ") {
+		size_t n = strcspn(p, ","), name = strcspn(p, "=");
+		char text[sizeof(((struct queue_terms *)0)->tres)];
+
+		if (name < n) {
+			snprintf(text, sizeof(text), "%.*s", (int)name, p);
+			fputs(sep, out);
+			sccr_json_string(out, text);
+			fprintf(out, ": %.10g", strtod(p + name + 1, NULL));
+		}
+		p += n + (p[n] == ',');
+	}
+	fputs("}", out);
+}
+
 static void json_rank(const struct explain *x, FILE *out)
 {
 	fprintf(out, ", \"rank\": %zu, \"of\": %zu, \"all_visible\": %s", x->rank, x->of,
@@ -87,6 +108,8 @@ void explain_print_json(const struct explain *x, FILE *out)
 	if (queue_tasks(j) > 1)
 		fprintf(out, ", \"tasks\": %zu", queue_tasks(j));
 	fprintf(out, ", \"priority\": %.0f", j->priority);
+	if (j->several)
+		fprintf(out, ", \"squeue_priority\": %.0f", j->shown);
 	if (x->rank)
 		json_rank(x, out);
 	if (j->several)
@@ -105,7 +128,9 @@ void explain_print_json(const struct explain *x, FILE *out)
 				"%.10g}",
 				i ? ", " : "", ccr_column_name(i), x->job->terms.factor[i],
 				x->queue->weight[i], x->job->terms.points[i]);
-		fprintf(out, "}, \"nice\": %.0f", x->job->terms.nice);
+		fputs("}", out);
+		json_tres(x->job->terms.tres, out);
+		fprintf(out, ", \"nice\": %.0f", x->job->terms.nice);
 	}
 	if (x->eligible_s >= 0)
 		fprintf(out, ", \"eligible_time\": %.0f", x->eligible_s);

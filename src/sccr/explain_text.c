@@ -58,6 +58,10 @@ static void print_terms(const struct explain *x, FILE *out)
 {
 	const struct queue_terms *t = &x->job->terms;
 
+	if (x->queue->no_terms) {
+		fprintf(out, "Priority %.0f (priority/basic has no terms).\n", x->job->priority);
+		return;
+	}
 	if (!t->found) {
 		fprintf(out, "Priority %.0f (sprio shows no terms of it).\n", x->job->priority);
 		return;
@@ -68,6 +72,9 @@ static void print_terms(const struct explain *x, FILE *out)
 		return;
 	}
 	fprintf(out, "Priority %.0f", x->job->priority);
+	if (x->job->several && x->job->shown != x->job->priority)
+		fprintf(out, " in this partition (squeue shows %.0f for all of them)",
+			x->job->shown);
 	/* Numbers of one policy beside the expressions of another would be two halves of nothing.
 	 */
 	if (x->policy == POLICY_OTHER)

@@ -5,8 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH_MAX  64
-#define RAW_SHARES 3 /* the column of sshare */
+#define DEPTH_MAX 64
+
+/* Columns of sshare. */
+enum { ACCOUNT, USER, RAW_USAGE, RAW_SHARES, NORM_USAGE, COLUMNS };
+
+/* Billed seconds from which whole ones tell more of a part than sshare's six decimals do. */
+#define RAW_IS_FINER 2e6
 
 /* The value of NAME= in a comma separated list, malloc'd; NULL if it is not there. */
 static char *option(const char *list, const char *name)
@@ -140,14 +145,28 @@ static void set_shares(struct live_usage *u)
 	}
 }
 
+/* RawUsage is cut to whole seconds: of a cluster that has used little that is much. */
+static void set_parts(struct live_usage *u)
+{
+	double all = u->assoc[0].raw;
+	bool norm = false;
+
+	for (size_t i = 1; i < u->n && all < RAW_IS_FINER && !norm; i++)
+		norm = strtod(u->rows.row[i][NORM_USAGE], NULL) > 0;
+	for (size_t i = 0; i < u->n; i++)
+		u->assoc[i].part = i && norm ? strtod(u->rows.row[i][NORM_USAGE], NULL)
+				   : all > 0 ? u->assoc[i].raw / all
+					     : 0;
+}
+
 int live_usage_read(struct live_usage *u, struct ccr_error *err)
 {
-	char *const argv[] = {"sshare", "-h", "-a", "-P", "-o", "Account,User,RawUsage,RawShares",
-			      NULL};
+	char *const argv[] = {
+	    "sshare", "-h", "-a", "-P", "-o", "Account,User,RawUsage,RawShares,NormUsage", NULL};
 	int rc;
 
 	memset(u, 0, sizeof(*u));
-	rc = client_run(argv, 4, &u->rows, NULL);
+	rc = client_run(argv, COLUMNS, &u->rows, NULL);
 	if (rc == CCR_ENOMEM)
 		return ccr_error_nomem(err);
 	if (rc || !u->rows.n) /* no database, or none of its business */
@@ -157,18 +176,19 @@ int live_usage_read(struct live_usage *u, struct ccr_error *err)
 		return ccr_error_nomem(err);
 	for (size_t i = 0; i < u->rows.n; i++) {
 		char **f = u->rows.row[i];
-		size_t blanks = strspn(f[0], " ");
+		size_t blanks = strspn(f[ACCOUNT], " ");
 
 		u->assoc[i] = (struct live_assoc){
-		    .account = f[0] + blanks,
-		    .user = f[1],
+		    .account = f[ACCOUNT] + blanks,
+		    .user = f[USER],
 		    .depth = blanks < DEPTH_MAX ? (int)blanks : DEPTH_MAX - 1,
-		    .raw = strtod(f[2], NULL),
+		    .raw = strtod(f[RAW_USAGE], NULL),
 		};
 	}
 	u->n = u->rows.n;
 	u->whole = !*u->assoc[0].user && !u->assoc[0].depth && !strcmp(u->assoc[0].account, "root");
 	set_shares(u);
+	set_parts(u);
 	return CCR_OK;
 }
 
@@ -197,7 +217,7 @@ double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *
 		if (*a->user) {
 			g = ccr_groups_find_user(groups, a->user);
 			if (g == group && g != up)
-				sum += a->raw;
+				sum += a->part;
 			continue;
 		}
 		g = ccr_groups_find(groups, a->account);
@@ -205,11 +225,11 @@ double live_usage_of_group(const struct live_usage *u, const struct ccr_groups *
 			g = up;
 		at[a->depth] = g;
 		if (g == group && g != up)
-			sum += a->raw;
+			sum += a->part;
 		else if (!g && a->depth == 1 && groups->fallback == group)
-			sum += a->raw;
+			sum += a->part;
 	}
-	return u->n && u->assoc[0].raw > 0 ? 100 * sum / u->assoc[0].raw : 0;
+	return 100 * sum;
 }
 
 double live_share_of_account(const struct live_usage *u, const char *account)
@@ -259,14 +279,12 @@ const struct ccr_group *live_group_of(const struct live_usage *u, const struct c
 
 void live_usage_print_users(const struct live_usage *u, FILE *out)
 {
-	double root = u->n ? u->assoc[0].raw : 0;
-
 	fprintf(out, "\n%-20s %-20s %8s %14s\n", "USER", "ACCOUNT", "USAGE", "BILLED_HOURS");
 	for (size_t i = 0; i < u->n; i++) {
 		const struct live_assoc *a = &u->assoc[i];
 
 		if (*a->user)
 			fprintf(out, "%-20s %-20s %8.2f %14.2f\n", a->user, a->account,
-				root > 0 ? 100 * a->raw / root : 0, a->raw / 3600);
+				100 * a->part, a->raw / 3600);
 	}
 }

@@ -31,6 +31,7 @@ struct live_assoc {
 	const char *account, *user; /* user "" for an account */
 	int depth;
 	double raw;   /* billed seconds, decayed */
+	double part;  /* of all usage, 0 to 1 */
 	double share; /* of the whole cluster by the shares in sacctmgr, 0 to 1 */
 };
 

@@ -166,6 +166,7 @@ static struct queue_job job_of(char **f)
 	    .nodes = f[12],
 	    .submit = f[13],
 	    .priority = strtod(f[14], NULL),
+	    .shown = strtod(f[14], NULL),
 	    .n_nodes = strtol(f[15], NULL, 10),
 	    .n_cpus = strtol(f[16], NULL, 10),
 	    .reason = f[17],
@@ -234,6 +235,22 @@ static int take_jobs(struct queue *q, struct ccr_error *err)
 	return CCR_OK;
 }
 
+/* sprio refuses to be asked of priority/basic, by which jobs go in the order of their ids. */
+static bool has_no_terms(void)
+{
+	struct client_rows config;
+	char *type;
+	bool basic;
+
+	if (client_show_config(&config, NULL))
+		return false;
+	type = client_config(&config, "PriorityType");
+	basic = type && !strcmp(type, "priority/basic");
+	free(type);
+	client_rows_free(&config);
+	return basic;
+}
+
 int queue_read(struct queue *q, struct ccr_error *err)
 {
 	int rc;
@@ -245,6 +262,8 @@ int queue_read(struct queue *q, struct ccr_error *err)
 	if (!rc) {
 		q->partial = is_partial();
 		rc = read_terms(q, err);
+		if (rc == CCR_EIO && (q->no_terms = has_no_terms()))
+			rc = CCR_OK;
 	}
 	if (rc)
 		queue_free(q);

@@ -29,6 +29,7 @@ struct queue_job {
 	const char *dependency; /* what is left of it */
 	bool several;		/* it is in several partitions, a row for each */
 	double priority;	/* in this partition, where sprio tells it; else squeue's */
+	double shown;		/* squeue's, of all its partitions */
 	long n_nodes, n_cpus;
 	struct queue_terms terms;
 };
@@ -39,7 +40,8 @@ struct queue {
 	size_t n;
 	char *ids; /* of the records of more than one task */
 	double weight[CCR_COLUMNS];
-	bool partial; /* PrivateData hides jobs of others */
+	bool partial;  /* PrivateData hides jobs of others */
+	bool no_terms; /* PriorityType=priority/basic: there is nothing that sprio could show */
 };
 
 /*

@@ -316,12 +316,40 @@ static bool after_deadline(const job_record_t *job, const struct ccr_booking *b,
 	       ccr_end(b->start, least) > (int64_t)job->deadline;
 }
 
-enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask, bool later)
+/* Books the job where counts say that it fits, and, where they do not tell, it really can run. */
+static enum ccr_book book_proven(const job_record_t *job, uint16_t partition, struct ccr_ask *ask,
+				 const struct ccr_slurm_test *t, const struct ccr_booking **b,
+				 struct ccr_error *err)
+{
+	struct ccr__proving proving;
+	enum ccr_book book = CCR_BOOK_NEVER;
+	struct ccr_plan_job pj;
+
+	if (ccr__proof_begin(&proving, job, ask)) {
+		pj = plan_job(job, partition, ask);
+		pj.demand = &ask->need;
+		book = ccr_plan_book(G.plan, &pj, b, err);
+	} else {
+		ccr_plan_drop(G.plan, job->job_id);
+	}
+	if (book == CCR_BOOKED && !ccr__proof_holds(&proving, t, *b)) {
+		ccr_plan_drop(G.plan, job->job_id);
+		book = CCR_BOOK_NEVER;
+		if (ccr__proof_search(&proving, t, ask)) {
+			pj.required = NULL;
+			book = ccr_plan_book(G.plan, &pj, b, err);
+		}
+	}
+	ccr__proof_end(&proving, job->job_id);
+	return book;
+}
+
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask,
+			const struct ccr_slurm_test *t)
 {
 	const struct ccr_booking *b;
 	enum ccr_book book;
 	struct ccr_error err;
-	struct ccr_plan_job pj;
 	int64_t before;
 
 	if (job->het_job_id || job->resv_name || job->resv_ptr || !job->priority ||
@@ -333,19 +361,19 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 		ccr_plan_drop(G.plan, job->job_id);
 		return CCR_BOOK_NEVER;
 	}
-	pj = plan_job(job, partition, ask);
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
-	if (ccr__stuck(job->job_id))
+	if (ccr__stuck(job->job_id)) {
 		ask->need.whole = true;
+		ask->exact = false;
+	}
 	if (ask->mixed && !ccr__mixed(job, ask->limit, &ask->need))
 		return CCR_BOOK_NEVER;
-	pj.demand = &ask->need;
 	b = ccr_plan_booking(G.plan, job->job_id);
 	before = b ? b->start : 0;
-	book = ccr_plan_book(G.plan, &pj, &b, &err);
+	book = book_proven(job, partition, ask, t, &b, &err);
 	if (book == CCR_BOOK_ERROR)
 		ccr__gate_aside(err.text);
-	if (book == CCR_BOOKED && later && !before && b->start <= ccr_plan_timeline(G.plan)->now) {
+	if (book == CCR_BOOKED && !t && !before && b->start <= ccr_plan_timeline(G.plan)->now) {
 		ccr_plan_drop(G.plan, job->job_id);
 		return CCR_BOOK_NEVER;
 	}
@@ -383,7 +411,7 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
 		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
-		(void)ccr__book(t->job, partition, &ask, false);
+		(void)ccr__book(t->job, partition, &ask, t);
 	}
 	return rc;
 }
@@ -437,7 +465,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	/* The main cycle does not come to it: nobody else would book it. */
 	if (rc != SLURM_SUCCESS && ccr__behind_het(job)) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-		(void)ccr__book(job, partition, &ask, false);
+		(void)ccr__book(job, partition, &ask, t);
 	}
 	return rc;
 }

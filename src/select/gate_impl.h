@@ -81,6 +81,16 @@ struct ccr__turn {
 	uint32_t job;
 };
 
+/* What the stock plugin said of the nodes that are booked for a job; see proven.c. */
+#define CCR__PROOFS 256
+struct ccr__proof {
+	uint32_t job;
+	uint64_t asked;	    /* a digest of its request */
+	uint64_t good, bad; /* digests of sets of nodes; 0: none */
+	bool found;	    /* the good ones are no plan's: they were searched for */
+	time_t never;	    /* when there were none to be found; 0: there are */
+};
+
 struct ccr__gate {
 	pthread_mutex_t lock;
 	atomic_bool on;	   /* in slurmctld, and the policy file does not say otherwise */
@@ -133,6 +143,8 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
+	struct ccr__proof proof[CCR__PROOFS]; /* the latest */
+	uint32_t proof_next;
 	struct ccr__part_of_het *het;
 	uint32_t hets;
 	uint64_t saved;	      /* a digest of what is in the state file; 0: unknown */
@@ -218,10 +230,31 @@ void ccr__keep_own_nodes(const job_record_t *job);
 bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /*
- * Gives the job its booking, or a better one. G.candidates are its nodes. later: none for a job
- * that could start now. NEVER also where there is a rule against one.
+ * The steps by which a booking is held against the stock plugin (proven.c), t being its question:
+ * begin: may narrow G.candidates and the need. False: there is none to be made.
+ * holds: is the booking one on which the job can run? True also where that need not be asked.
+ * search: it is not, and was dropped: nodes on which it can, into G.candidates and the need.
+ * end: in any case, when the booking is what it is.
  */
-enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask, bool later);
+struct ccr__proving {
+	bool wanted;
+	uint64_t asked;
+	uint64_t *old; /* where it was booked and could run */
+};
+bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct ccr_ask *ask);
+bool ccr__proof_holds(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+		      const struct ccr_booking *b);
+bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+		       struct ccr_ask *ask);
+void ccr__proof_end(struct ccr__proving *v, uint32_t job);
+
+/*
+ * Gives the job its booking, or a better one. G.candidates are its nodes. t: slurmctld's question;
+ * NULL: it asked none, and the job gets none if it could start now. NEVER also where there is a
+ * rule against one.
+ */
+enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *ask,
+			const struct ccr_slurm_test *t);
 
 /*
  * Those whom slurmctld turns away unasked are booked when their rank comes (begin: of a main cycle;

@@ -100,6 +100,7 @@ static void free_room(void)
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
 	G.passed = G.refused = NULL;
+	memset(G.proof, 0, sizeof(G.proof)); /* nodes are told by their places */
 }
 
 void ccr_gate_end(void)

@@ -124,7 +124,7 @@ static void book(const struct ccr__turn *who)
 		return;
 	ccr_ask_read(&G.cluster, job, least, most, &ask);
 	ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-	(void)ccr__book(job, (uint16_t)partition, &ask, true);
+	(void)ccr__book(job, (uint16_t)partition, &ask, NULL);
 }
 
 void ccr__unasked_begin(void)

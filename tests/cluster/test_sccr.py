@@ -587,3 +587,45 @@ def test_names_of_users_making_hurt_nobody(cluster):
     assert explain(c, odd)[0]["name"] == "?[31mred|bar"
     c.run("scancel", odd, behind)
     c.wait_for(lambda: not c.run("squeue", "-h", "-o", "%i").stdout.split(), what="an empty queue")
+
+
+def test_beside_priority_basic_all_but_the_terms_is_explained(make_cluster):
+    c = make_cluster(nodes=1, plugins=["select"], priority_type="priority/basic",
+                     policy={"version": 1, "backfill": {"depth": 3}}, conf=CONF)
+    block, booked = (c.sbatch("sleep 300", ntasks=8, time=30) for _ in "12")
+    says(c, booked, "Rank 1 of 1 pending in partition p; nobody is ahead.\n", " (priority/basic has no terms).\n",
+         f", when what runs there ends: job {block} (by ")
+    assert explain(c, booked)[0]["waits_for"] == [str(block)]
+    assert f"Job {block} " in says(c, block, "RUNNING")
+
+
+def test_numbers_add_up_with_tres_several_partitions_and_little_usage(make_cluster):
+    """sshare cuts RawUsage to whole seconds, squeue has one priority for all partitions."""
+    c = make_cluster(
+        nodes=1, priority_type="priority/ccr", plugins=["priority"], dbd=True,
+        policy={"version": 1, "preset": "multifactor", "groups": {a: {"target": 25} for a in "bcd"}},
+        accounts={a: {"users": [u]} for a, u in (("b", "games"), ("c", "man"), ("d", "lp"))},
+        partitions={"p": 'Nodes=ALL Default=YES State=UP PriorityJobFactor=1 TRESBillingWeights="CPU=0.01"',
+                    "q": "Nodes=ALL State=UP PriorityJobFactor=9", "off": "Nodes=ALL State=DOWN"},
+        conf={"PriorityWeightPartition": 900, "PriorityWeightAge": 1000, "PriorityWeightFairshare": 5000,
+              "PriorityWeightTRES": "CPU=1000,Mem=3000", "PriorityParameters": "ccr_calc_seconds=1",
+              "PriorityDecayHalfLife": "7-0"})
+    for user, account, n in (("games", "b", 1), ("man", "c", 2), ("lp", "d", 4)):
+        c.wait_state(c.sbatch("sleep 300", user=user, account=account, ntasks=n, time=30))
+    job = c.sbatch("true", user="games", account="b", partition="p,q", ntasks=8, mem=500)
+    c.wait_for(lambda: all("tres" in x for x in explain(c, job)) and len(explain(c, job)) == 2, what="both")
+    rows = {x["partition"]: x for x in explain(c, job)}
+    for x in rows.values():
+        total = sum(col["points"] for col in x["columns"].values()) + sum(x["tres"].values()) - x["nice"]
+        assert set(x["tres"]) == {"cpu", "mem"} and abs(total - x["priority"]) <= 3, x
+    shown = {x["squeue_priority"] for x in rows.values()}
+    assert len(shown) == 1 and shown < {x["priority"] for x in rows.values()}
+    other = next(x for x in rows.values() if x["priority"] not in shown)
+    says(c, job, f"Priority {other['priority']} in this partition (squeue shows {shown.pop()} for all of them):")
+
+    def used():
+        return {g["group"]: g["usage"] for g in json.loads(sccr(c, "usage", "--json").stdout)["groups"]}
+    c.wait_for(lambda: used()["d"] > 50, what="usage of d")
+    assert used() == pytest.approx({"b": 100 / 7, "c": 200 / 7, "d": 400 / 7}, abs=0.01)
+    root = c.run("sshare", "-h", "-P", "-o", "RawUsage").stdout.split()[0]
+    assert float(root) < 100, "or whole seconds would be enough"

@@ -1,0 +1,256 @@
+/*
+ * proven - bookings for which counts do not tell are held against the stock plugin; see gate_impl.h
+ *
+ * GPUs with their own CPUs, memory or tasks, neighbours, switches, sockets: the plan books empty
+ * nodes for such a job (asks.c), but they can be too few or the wrong ones, and would then be kept
+ * idle for a job that cannot start on them. So the stock plugin is asked whether the job could run
+ * on just the nodes that are booked, were nothing there. If it says no, nodes are offered to it in
+ * the order in which they come free until it says yes, and what it picks of these is booked.
+ *
+ * Cost: a test of the stock plugin for each booking of this kind that is made or moved, and for one
+ * that it refuses the logarithm of the candidates more.
+ */
+#include "select/gate_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define G	    ccr__gate
+#define NEVER_AGAIN 60 /* s after which a job for which no nodes were found is tried again */
+
+struct when {
+	int64_t free; /* the node is empty from then on, for the job's limit */
+	uint32_t node;
+};
+
+static const struct ccr_demand one_node = {.min_nodes = 1, .max_nodes = 1, .whole = true};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ (h >> 29);
+}
+
+/* What tells the request from the one that the job had before somebody changed it. */
+static uint64_t asked(const job_record_t *job, const struct ccr_ask *ask)
+{
+	const ccr_slurm_details_t *d = job->details;
+	uint64_t h = mix(ccr_demand_hash(&ask->floor), (uint64_t)ask->limit);
+
+	h = mix(mix(h, (uintptr_t)job->gres_list_req), d->pn_min_memory);
+	return mix(mix(h, d->num_tasks), (uint64_t)d->min_cpus << 1 | (d->contiguous ? 1 : 0));
+}
+
+static uint64_t nodes_of(const struct ccr_booking *b)
+{
+	uint64_t h = b->n;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		h = mix(h, b->share[i].node);
+	return h;
+}
+
+/* The job's row; an empty or the oldest one if it has none. */
+static struct ccr__proof *proof_of(uint32_t job)
+{
+	struct ccr__proof *p = &G.proof[G.proof_next];
+
+	for (uint32_t i = 0; i < CCR__PROOFS; i++)
+		if (G.proof[i].job == job)
+			return &G.proof[i];
+	G.proof_next = (G.proof_next + 1) % CCR__PROOFS;
+	*p = (struct ccr__proof){.job = job};
+	return p;
+}
+
+/* Just these nodes, as a whole. */
+static void only(const uint64_t *set, struct ccr_ask *ask)
+{
+	memcpy(G.candidates, set, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	ask->need = one_node;
+	ask->need.min_nodes = ask->need.max_nodes = ccr_bit_count(set, G.cluster.n);
+}
+
+/* Could the job run there, were nothing else? The set becomes what the stock plugin picks. */
+static bool runs_on(const struct ccr_slurm_test *t, uint64_t *set, uint64_t *room)
+{
+	struct ccr_slurm_test probe = *t;
+	uint64_t memory = t->job->details->pn_min_memory;
+	uint32_t n = ccr_bit_count(set, G.cluster.n);
+	bool ok;
+
+	if (n < (t->min_nodes ? t->min_nodes : 1))
+		return false;
+	probe.mode = SELECT_MODE_TEST_ONLY;
+	if (probe.req_nodes > n)
+		probe.req_nodes = n;
+	ccr_set_from_bits(room, t->nodes, G.cluster.n);
+	ccr_bits_from_set(t->nodes, set, G.cluster.n);
+	ok = ccr_inner_test(&probe) == SLURM_SUCCESS;
+	if (ok)
+		ccr_set_from_bits(set, t->nodes, G.cluster.n);
+	ccr_bits_from_set(t->nodes, room, G.cluster.n);
+	t->job->details->pn_min_memory = memory;
+	return ok;
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct when *a = pa, *b = pb;
+
+	if (a->free != b->free)
+		return a->free < b->free ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The candidates in the order in which they are empty within the window. */
+static uint32_t in_order(int64_t limit, struct when *list)
+{
+	const struct ccr_timeline *tl = ccr_plan_timeline(G.plan);
+	int64_t until = ccr_end(tl->now, G.opt.window);
+	uint32_t n = 0;
+
+	CCR_BITS_EACH(i, G.candidates, G.cluster.n)
+	{
+		struct ccr_quick q;
+
+		if (!tl->node[i].up)
+			continue;
+		ccr_quick_make(&one_node, &tl->node[i], 1, &q);
+		list[n].free = ccr_timeline_next(tl, i, &one_node, 1, &q, limit, tl->now, until);
+		list[n].node = i;
+		if (list[n].free < CCR_FOREVER)
+			n++;
+	}
+	qsort(list, n, sizeof(*list), by_time);
+	return n;
+}
+
+/* The first n of the list, and those that are free as soon as the last of them. */
+static bool first_run(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
+		      uint32_t all, uint64_t *set, uint64_t *room)
+{
+	memset(set, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	for (uint32_t i = 0; i < all && (i < n || list[i].free == list[n - 1].free); i++)
+		ccr_bit_set(set, list[i].node);
+	return runs_on(t, set, room);
+}
+
+/* The fewest of the first nodes on which it runs: out, and whether there are such. */
+static bool earliest(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
+		     uint64_t *out, uint64_t *set, uint64_t *room)
+{
+	uint32_t low = 0, high = n; /* not on so many; on so many */
+
+	if (!n || !first_run(t, list, n, n, out, room))
+		return false;
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (!first_run(t, list, mid, n, set, room)) {
+			low = mid;
+			continue;
+		}
+		memcpy(out, set, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+		high = mid;
+	}
+	return true;
+}
+
+bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct ccr_ask *ask)
+{
+	const struct ccr_booking *own = ccr_plan_booking(G.plan, job->job_id);
+	struct ccr__proof *p;
+
+	*v = (struct ccr__proving){.wanted = !ask->exact && !ask->mixed};
+	if (!v->wanted)
+		return true;
+	p = proof_of(job->job_id);
+	v->asked = asked(job, ask);
+	if (p->asked != v->asked)
+		*p = (struct ccr__proof){.job = job->job_id, .asked = v->asked};
+	if (p->never && time(NULL) - p->never < NEVER_AGAIN)
+		return false;
+	if (!own || p->good != nodes_of(own))
+		return true;
+	for (uint32_t i = 0; i < own->n; i++)
+		if (!ccr_bit(G.candidates, own->share[i].node))
+			return true;
+	v->old = calloc(CCR_WORDS(G.cluster.n) + 1, sizeof(*v->old));
+	for (uint32_t i = 0; v->old && i < own->n; i++)
+		ccr_bit_set(v->old, own->share[i].node);
+	if (v->old && p->found)
+		only(v->old, ask);
+	return true;
+}
+
+bool ccr__proof_holds(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+		      const struct ccr_booking *b)
+{
+	size_t words = CCR_WORDS(G.cluster.n) + 1;
+	uint64_t *set, nodes;
+	struct ccr__proof *p;
+	bool ok;
+
+	if (!t || !v->wanted)
+		return true;
+	p = proof_of(t->job->job_id);
+	nodes = nodes_of(b);
+	if (p->good == nodes || p->bad == nodes)
+		return p->good == nodes;
+	set = calloc(2 * words, sizeof(*set));
+	if (!set)
+		return true;
+	for (uint32_t i = 0; i < b->n; i++)
+		ccr_bit_set(set, b->share[i].node);
+	ok = runs_on(t, set, set + words);
+	free(set);
+	if (ok)
+		p->good = nodes;
+	else
+		p->bad = nodes;
+	return ok;
+}
+
+bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+		       struct ccr_ask *ask)
+{
+	size_t words = CCR_WORDS(G.cluster.n) + 1;
+	struct ccr__proof *p = proof_of(t->job->job_id);
+	struct when *list;
+	uint64_t *sets;
+	bool ok;
+
+	p->found = true;
+	if (v->old) { /* where it was it could run */
+		only(v->old, ask);
+		return true;
+	}
+	list = malloc((G.cluster.n + 1) * sizeof(*list));
+	sets = calloc(3 * words, sizeof(*sets));
+	ok = list && sets &&
+	     earliest(t, list, in_order(ask->limit, list), sets, sets + words, sets + 2 * words);
+	if (ok) {
+		only(sets, ask);
+	} else {
+		p->found = false;
+		p->never = time(NULL);
+	}
+	free(list);
+	free(sets);
+	return ok;
+}
+
+void ccr__proof_end(struct ccr__proving *v, uint32_t job)
+{
+	const struct ccr_booking *b = ccr_plan_booking(G.plan, job);
+	struct ccr__proof *p;
+
+	free(v->old);
+	v->old = NULL;
+	if (!v->wanted || !b)
+		return;
+	p = proof_of(job);
+	if (p->found)
+		p->good = nodes_of(b);
+}
