@@ -296,8 +296,8 @@ static void print_behind(const struct explain *x, FILE *out)
 
 	if (strchr(x->job->id, '+'))
 		fprintf(out,
-			"It waits (%s). The components of a hetjob are booked and start "
-			"together.\n",
+			"It waits (%s) and has no booking. The components of a hetjob are booked "
+			"and start together.\n",
 			x->reason);
 	else if (more)
 		fprintf(out, "It waits (%s).\n", x->reason);
@@ -351,7 +351,7 @@ static void print_nodes(const struct explain *x, FILE *out)
 				    : ". For all that, it is");
 	fputs(".\n", out);
 	if (x->resv.name[0])
-		fprintf(out, "There is a reservation of them, %s, from %s to %s.\n", x->resv.name,
+		fprintf(out, "There is a reservation of them (%s) from %s to %s.\n", x->resv.name,
 			x->resv.start, x->resv.end);
 }
 

@@ -149,6 +149,8 @@ static struct sccr_safe value_of(const struct run *r, const struct result *row, 
 
 	if (input == SCORE_GROUP && group)
 		return sccr_safe(group->name);
+	if (input == CCR_VAR_FINANCIAL && r->in.tier[row->which[input]])
+		return sccr_safe(r->in.tier[row->which[input]]);
 	snprintf(text, sizeof(text), "%.10g", r->in.var[input].value[row->which[input]]);
 	return sccr_safe(text);
 }
@@ -156,7 +158,7 @@ static struct sccr_safe value_of(const struct run *r, const struct result *row, 
 static void print_table(const struct run *r)
 {
 	for (int i = 0; i < r->in.n_several; i++)
-		printf("%16s ", score_inputs_name(r->in.order[i]));
+		printf("%16s ", score_inputs_name(&r->in, r->in.order[i]));
 	for (int c = 0; c < CCR_COLUMNS; c++)
 		printf("%12s ", sccr_column_title(c));
 	printf("%12s\n", "PRIORITY");
@@ -223,7 +225,7 @@ static void label_of(const struct run *r, const struct result *row, int axis, ch
 
 		if (i != axis)
 			n = snprintf(out + used, size - used, "%s%s %s", used ? ", " : "",
-				     score_inputs_name(v), value_of(r, row, v).text);
+				     score_inputs_name(&r->in, v), value_of(r, row, v).text);
 		used += n > 0 ? (size_t)n : 0;
 	}
 	if (!used)
@@ -260,7 +262,7 @@ static int plot(const struct run *r, struct sccr_output *picture, struct ccr_err
 	if (!rc) {
 		char axis[120];
 
-		snprintf(axis, sizeof(axis), "%s (%s)", score_inputs_name(x),
+		snprintf(axis, sizeof(axis), "%s (%s)", score_inputs_name(&r->in, x),
 			 x < CCR_VAR_COUNT ? ccr_var_info((enum ccr_var)x)->unit : "points");
 		score_plot(out, r->config->name, axis, "priority", line, lines);
 	}

@@ -120,7 +120,7 @@ static void limits_of(int var, double *low, double *high, const char **words)
 	case CCR_VAR_JOB_PRIORITY:
 		*low = -NICE_MOST;
 		*high = NICE_MOST;
-		*words = "a number from -2147483645 to 2147483645";
+		*words = "a whole number from -2147483645 to 2147483645";
 		return;
 	default:
 		return;
@@ -133,7 +133,7 @@ static bool allowed(int var, double value, const char **words)
 
 	limits_of(var, &low, &high, words);
 	return isfinite(value) && value >= low && value <= high &&
-	       (!counts(var) || value == floor(value));
+	       ((!counts(var) && var != CCR_VAR_JOB_PRIORITY) || value == floor(value));
 }
 
 /* FROM..TO[..STEP]: both ends count; about ten steps where none is given, of a count whole ones. */
@@ -224,8 +224,8 @@ static int add_nice(struct score_inputs *in, const struct ccr_config *unused, co
 	double value;
 
 	(void)unused;
-	if (!sim_text_double(text, &value) || !(fabs(value) <= NICE_MOST))
-		return bad(err, "nice", text, "a number from -2147483645 to 2147483645");
+	if (!sim_text_double(text, &value) || !(fabs(value) <= NICE_MOST) || value != floor(value))
+		return bad(err, "nice", text, "a whole number from -2147483645 to 2147483645");
 	return add(&in->var[SCORE_NICE], value, err);
 }
 
@@ -233,10 +233,17 @@ static int add_nice(struct score_inputs *in, const struct ccr_config *unused, co
 static int add_tier(struct score_inputs *in, const struct ccr_config *config, const char *name,
 		    struct ccr_error *err)
 {
-	for (size_t i = 0; i < config->groups.n_tiers; i++)
-		if (!strcmp(config->groups.tiers[i].name, name))
-			return add(&in->var[CCR_VAR_FINANCIAL], config->groups.tiers[i].factor,
-				   err);
+	struct score_input *v = &in->var[CCR_VAR_FINANCIAL];
+	int rc;
+
+	for (size_t i = 0; i < config->groups.n_tiers; i++) {
+		if (strcmp(config->groups.tiers[i].name, name) != 0)
+			continue;
+		rc = add(v, config->groups.tiers[i].factor, err);
+		if (!rc)
+			in->tier[v->n - 1] = config->groups.tiers[i].name;
+		return rc;
+	}
 	return bad(err, "tier", name, "a tier of the policy");
 }
 
@@ -279,6 +286,29 @@ static int take_other(struct score_inputs *in, int k, const struct ccr_config *c
 	return rc;
 }
 
+/* Targets with a suffix, which is that of all of them. */
+static int take_targets(struct score_inputs *in, char *list, struct ccr_error *err)
+{
+	struct ccr_target t = {.kind = CCR_TARGET_NONE};
+	double low, high;
+	const char *words;
+	char *save = NULL;
+	int rc = CCR_OK;
+
+	limits_of(CCR_VAR_TARGET, &low, &high, &words);
+	for (char *w = strtok_r(list, ",", &save); !rc && w; w = strtok_r(NULL, ",", &save)) {
+		if (ccr_target_parse(w, &t) || !allowed(CCR_VAR_TARGET, t.percent, &words))
+			return bad(err, "target", w, words);
+		if (in->var[CCR_VAR_TARGET].n && t.kind != in->target.kind)
+			return bad(err, "target", w, "the same suffix with all targets");
+		in->target = t;
+		rc = add(&in->var[CCR_VAR_TARGET], t.percent, err);
+	}
+	if (!rc && in->var[CCR_VAR_TARGET].n > 1)
+		in->order[in->n_several++] = CCR_VAR_TARGET;
+	return rc;
+}
+
 static int unknown(const char *name, struct ccr_error *err)
 {
 	const char *near = ccr_var_nearest(name);
@@ -294,7 +324,7 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 		      struct ccr_error *err)
 {
 	char name[64], *list;
-	const char *eq = strchr(word, '='), *words;
+	const char *eq = strchr(word, '=');
 	int rc, var;
 
 	if (!eq || eq == word || (size_t)(eq - word) >= sizeof(name))
@@ -311,11 +341,8 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 		rc = unknown(name, err);
 	else if (var == CCR_VAR_TARGET && in->var[var].n)
 		rc = bad(err, name, list, "it once");
-	else if (var == CCR_VAR_TARGET && !ccr_target_parse(list, &in->target) &&
-		 in->target.kind != CCR_TARGET_BOTH)
-		rc = allowed(var, in->target.percent, &words)
-			 ? add(&in->var[var], in->target.percent, err)
-			 : bad(err, name, list, words);
+	else if (var == CCR_VAR_TARGET && strpbrk(list, "+-^%") && !strstr(list, ".."))
+		rc = take_targets(in, list, err);
 	else
 		rc = add_values(in, var, name, list, err);
 	free(list);
@@ -334,8 +361,10 @@ static bool given(const struct score_inputs *in, int v)
 	return in->var[v].n > 0;
 }
 
-const char *score_inputs_name(int input)
+const char *score_inputs_name(const struct score_inputs *in, int input)
 {
+	if (input == CCR_VAR_FINANCIAL && in->tier[0])
+		return "tier";
 	if (input < CCR_VAR_COUNT)
 		return ccr_var_info((enum ccr_var)input)->name;
 	return input == SCORE_GROUP ? "group" : "nice";

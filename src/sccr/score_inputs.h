@@ -23,6 +23,8 @@ enum { SCORE_GROUP = CCR_VAR_COUNT, SCORE_NICE, SCORE_INPUTS };
 struct score_inputs {
 	struct score_input var[SCORE_INPUTS];		 /* of SCORE_GROUP: which of `group` */
 	const struct ccr_group *group[SCORE_VALUES_MAX]; /* target and factor hold unless given */
+	const char
+	    *tier[SCORE_VALUES_MAX]; /* names of the financial factors, if those were given */
 	struct ccr_target target; /* kind and percent; of target= with its suffix, or the group */
 	int order[SCORE_INPUTS];  /* what has several values, as it was given */
 	int n_several;
@@ -37,8 +39,8 @@ int score_inputs_take(struct score_inputs *in, const struct ccr_config *config, 
 		      struct ccr_error *err);
 void score_inputs_free(struct score_inputs *in);
 
-/* "nodes", "group", ... */
-const char *score_inputs_name(int input);
+/* "nodes", "group", ... as it was given */
+const char *score_inputs_name(const struct score_inputs *in, int input);
 /* The group of one choice of values; NULL: none was given. */
 const struct ccr_group *score_inputs_group(const struct score_inputs *in, const int *which);
 /* The same for nice; 0 where it was not given. */

@@ -99,6 +99,13 @@ static double fairshare_factor(const struct report *r, const struct ccr_group *g
 	return t->percent > 0 ? ccr_pbs_fairshare_factor(usage / 100, t->percent / 100) : 1;
 }
 
+/* Of the slurm.conf, else the preset's usual one. */
+static double fairshare_weight(const struct report *r)
+{
+	return r->weights.known ? r->weights.value[CCR_COL_FAIRSHARE]
+				: sccr_usual_weight(r->config->preset, CCR_COL_FAIRSHARE);
+}
+
 /* The points of the FAIRSHARE column of every job of the group; only with a r->column. */
 static double worth_of(const struct report *r, const struct ccr_group *g,
 		       const struct ccr_target *t, double usage)
@@ -112,7 +119,7 @@ static double worth_of(const struct report *r, const struct ccr_group *g,
 	var[CCR_VAR_FINANCIAL] = g->financial;
 	var[CCR_VAR_FAIRSHARE_FACTOR] = fairshare_factor(r, g, t, usage);
 	ccr_policy_eval(r->column, var, factor, faults);
-	return ccr_score_round(factor[CCR_COL_FAIRSHARE] * r->weights.value[CCR_COL_FAIRSHARE]);
+	return ccr_score_round(factor[CCR_COL_FAIRSHARE] * fairshare_weight(r));
 }
 
 static const char *words(const struct ccr_target *t, double usage, char *buf, size_t size)
@@ -293,7 +300,9 @@ static void print_all(const struct report *r)
 			       "differs by job or user.\n",
 			       r->no_points);
 		else if (!r->weights.known)
-			printf("POINTS are 0 as no slurm.conf was found.\n");
+			printf(
+			    "POINTS are by the usual weight, %.10g, as no slurm.conf was found.\n",
+			    fairshare_weight(r));
 		if (r->users)
 			print_users(r);
 	}

@@ -57,7 +57,7 @@ def test_aquas_price_list():
     ("fairshare_factor=1.5", "1.5", "a factor from 0 to 1"), ("wait=-5", "-5", "minutes, or a time"),
     ("walltime=-1:00", "-1:00", "seconds, or a time"), ("mem=-4G", "-4G", "kB, or an amount such as 64G"),
     ("nodes=nan", "nan", "a whole number"), ("wait=inf", "inf", "minutes, or a time"),
-    ("nice=1e99", "1e99", "a number from -2147483645 to 2147483645"), ("usage=50..20", "50..20", "a range"),
+    ("nice=1e99", "1e99", "a whole number from -2147483645 to 2147483645"), ("usage=50..20", "50..20", "a range"),
     ("financial=-1", "-1", "a number of at least 0")])
 def test_what_no_job_can_have_is_refused(word, found, expected):
     done = sccr("score", *PAGE, word)
@@ -135,6 +135,22 @@ def test_groups_and_nice_values_as_a_table(tmp_path):
     assert not (tmp_path / "q.svg").exists()
 
 
+def test_targets_with_a_suffix_as_a_table():
+    got = rows("target=10+,20.5+", "usage=5,30")
+    assert [(r["variables"]["target"], r["variables"]["usage"], r["variables"]["fs_delta"]) for r in got] == [
+        (10, 5, 5), (10, 30, 0), (20.5, 5, 15.5), (20.5, 30, 0)]  # a floor is passed by
+
+
+def test_usage_without_a_slurm_conf_takes_the_usual_weights(tmp_path):
+    policy, ledger = tmp_path / "p.json", tmp_path / "l.json"
+    policy.write_text('{"version": 1, "preset": "ccr", "groups": {"a": {"target": 20}}}')
+    ledger.write_text(json.dumps({"version": 1, "usage": [
+        {"user": user, "account": account, "billed_s": 3600} for user, account in (("u", "a"), ("v", "b"))]}))
+    words = ("usage", "--policy", policy, "--ledger", ledger)
+    assert "POINTS are by the usual weight, 500, as no slurm.conf was found.\n" in sccr(*words).stdout
+    assert json.loads(sccr(*words, "--json").stdout)["groups"][0]["points"] == 500 * (20 - 50)
+
+
 def test_one_booking_is_not_many(tmp_path):
     path = tmp_path / "p.json"
     path.write_text('{"version": 1, "preset": "ccr", "backfill": {"depth": 1, "partitions": {"p": {"depth": 2}, "q": {"depth": 1}}}}')
@@ -210,6 +226,10 @@ def test_a_picture_replaces_nothing_that_was_read(tmp_path):
     (["score", "--policy", f"{REPO}/examples/ccr.json", "tier=lead,no"], 1, 'found "no"'),
     (["score", "--policy", f"{REPO}/examples/ccr.json", "group=b,c"], 1, 'group: found "c", expected a group, account'),
     (["score", "tier=gold"], 1, "a tier of the policy"),
+    (["score", "nice=0.5"], 1, "expected a whole number"),
+    (["score", "job_priority=0.5"], 1, "expected a whole number"),
+    (["score", "target=10+,20"], 1, 'found "20", expected the same suffix'),
+    (["score", "target=101+"], 1, "a percentage"),
     (["score", "--plot", "/tmp/x.svg", "nodes=1"], 1, "several numbers"),
     (["score", "--nonsense"], 2, "not known"),
     (["check"], 2, "give one policy file"),

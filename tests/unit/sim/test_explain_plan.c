@@ -443,7 +443,7 @@ Test(explain_plan, nodes_that_a_reservation_has, .init = set_up)
 	W.resv = (struct client_rows){.row = rows, .n = 2};
 	SAYS_NOT(j, "reservation of");
 	W.resv.n = 3;
-	SAYS(j, "There is a reservation of them, mnt, from 2001-09-09T02:00:00 to "
+	SAYS(j, "There is a reservation of them (mnt) from 2001-09-09T02:00:00 to "
 		"2001-09-09T03:00:00.\n");
 }
 
