@@ -113,9 +113,33 @@ static void add_due(const void *from, uint32_t node, struct ccr_amount *free)
 	}
 }
 
+/* Whether there are bookings whose time has come. */
+static bool any_due(const struct ccr_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->entries; i++)
+		if (plan->rank[i]->held && plan->rank[i]->b.start <= plan->tl->now)
+			return true;
+	return false;
+}
+
+/* Whether the node is of use for so many units now, whatever is booked. due: some are. */
+static bool of_use(const struct ccr_plan *plan, const struct ccr_demand *d, uint32_t node,
+		   uint32_t units, const struct ccr_quick *q, bool due)
+{
+	struct ccr_amount free = plan->tl->track[node].step[0].free;
+
+	if (q->never)
+		return false;
+	if (due)
+		add_due(plan, node, &free);
+	return q->ok ? ccr_quick_fits(q, &free)
+		     : ccr_demand_fits(d, &plan->tl->node[node], &free, units);
+}
+
 /*
  * Whether the job would fit now if nothing were booked. Fills why with the first node where a
- * booking is what makes it too small: for the least share, else for as much as the job can use.
+ * booking is what makes it too small: for the least share, else for as much as the job can use; one
+ * that could be had now before others.
  */
 static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *job,
 			const uint64_t *fit, struct ccr_conflict *why)
@@ -123,6 +147,7 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 	struct ccr_query q = ccr__query(job);
 	const uint64_t *nodes = job->candidates;
 	uint32_t units[2] = {ccr_demand_node_min(job->demand), ccr_demand_units(job->demand)};
+	bool due = any_due(plan);
 
 	if (!plan->entries || !ccr_search_now(plan->search, plan->tl, &q, add_due, plan))
 		return false;
@@ -130,13 +155,20 @@ static bool for_booking(const struct ccr_plan *plan, const struct ccr_plan_job *
 	for (size_t w = 0; job->required && w < CCR_WORDS(plan->tl->n); w++)
 		if (job->required[w] & ~fit[w])
 			nodes = job->required;
-	for (int all = 0; why && all < 2; all++) {
+	for (int pass = 0; why && pass < 4; pass++) {
+		int all = pass % 2, now = pass < 2;
+		uint32_t kind = UINT32_MAX;
+		struct ccr_quick quick;
+
 		CCR_BITS_EACH(i, nodes, plan->tl->n)
 		{
 			int64_t when;
 			char what;
 
 			if (!plan->tl->node[i].up || (!all && ccr_bit(fit, i)))
+				continue;
+			ccr_timeline_quick(plan->tl, i, job->demand, units[all], &quick, &kind);
+			if (now && !of_use(plan, job->demand, i, units[all], &quick, due))
 				continue;
 			what = taken(plan, job, i, units[all], &when);
 			if (!what)

@@ -53,6 +53,31 @@ Test(planner, fills_what_no_booking_needs)
 	ccr_plan_free(p);
 }
 
+Test(planner, names_the_booking_that_is_in_the_way_where_it_could_start)
+{
+	struct ccr_node n[3] = {node(8, 2), node(8, 2), node(8, 2)};
+	struct ccr_plan *p = plan_of(n, 3, 4);
+	struct ccr_demand both = wants(1, 8, 2), all = wants(3, 1, 2), one = wants(1, 1, 1);
+	struct ccr_plan_job top = job(1, &both, 3600), wide = job(2, &all, 3600),
+			    j = job(3, &one, 6000);
+	struct ccr_conflict why;
+	uint64_t fit[1];
+
+	runs(p, 0, 1, 2, 1200);
+	runs(p, 1, 1, 2, 1800);
+	runs(p, 2, 1, 1, 2400); /* one GPU is free */
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	turn(p, &top, NULL);
+	turn(p, &wide, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 1200);
+	cr_assert_eq(ccr_plan_booking(p, 2)->start, 4800);
+	cr_assert_eq(ccr_plan_may_fit(p, &j, fit, &why), CCR_WAIT_BOOKING);
+	cr_expect_eq(why.node, 2);
+	cr_expect_eq(why.job, 2);
+	cr_expect_eq(why.what, 'g');
+	ccr_plan_free(p);
+}
+
 Test(planner, short_jobs_fill_below_the_depth)
 {
 	struct ccr_node n[1] = {node(32, 8)};
