@@ -23,8 +23,10 @@ enum ccr_caller {
 
 enum ccr_caller ccr_caller(void);
 
-/* Reads slurm.conf and the policy file; at the start and on reconfigure. */
+/* Reads slurm.conf and the policy file; at the start and on reconfigure. Conf R. */
 void ccr_gate_configure(void);
+/* Reads the file again if it changed, and keeps a good one; to be called without locks, often. */
+void ccr_gate_watch_rules(void);
 void ccr_gate_end(void);
 
 /* Something changed that the plan does not know: it is loaded afresh before it is next used. */

@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/config.h"
-#include "slurm/policy_path.h"
 
 #define G	    ccr__gate
 #define DUE_MOST    180	 /* s that a booking may be due without a start */
@@ -19,64 +17,6 @@ void ccr__gate_aside(const char *why)
 		      "next reconfigure; under bf_min_prio_reserve it books nothing",
 		      why);
 	G.aside = true;
-}
-
-static void use_config(const struct ccr_config_backfill *b)
-{
-	G.on = b->enabled;
-	G.opt.depth = (uint32_t)b->depth;
-	G.opt.strict = false; /* by partition, see set_partitions */
-	G.opt.window = b->window;
-	G.opt.placement = b->placement;
-	if (b->has_long_jobs) {
-		G.opt.long_limit = b->long_over;
-		G.opt.long_share = b->long_gpu_fraction;
-	}
-}
-
-void ccr_gate_configure(void)
-{
-	struct ccr_config_options o = {.check_owner = true, .owner = slurm_conf.slurm_user_id};
-	struct ccr_error err = {0};
-	struct ccr_config *config = NULL;
-	char *path = ccr_slurm_policy_path();
-	time_t now = time(NULL);
-	struct tm tm;
-
-	/* beside another priority plugin the file is the gate's alone */
-	o.rank_optional = xstrcmp(slurm_conf.priority_type, "priority/ccr") != 0;
-	pthread_mutex_lock(&G.lock);
-	G.aside = false;
-	G.stale = true;
-	G.on = true;
-	G.opt = ccr_plan_defaults();
-	G.opt.window = 7 * 86400;
-	o.year = localtime_r(&now, &tm) ? tm.tm_year + 1900 : 1970;
-	if (path && !access(path, F_OK)) {
-		if (ccr_config_load(path, &o, &config, &err)) {
-			error("select/cons_tres (slurm-ccr): %s", err.text);
-			config = G.config; /* the rules that were in force stay so */
-			G.config = NULL;
-		}
-	}
-	ccr_config_free(G.config);
-	G.config = config;
-	G.new_config = true;
-	ccr__het_free(); /* nodes may have other types of GPU now */
-	if (config)
-		use_config(&config->backfill);
-	if (G.on && !xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
-		error("select/cons_tres (slurm-ccr): bf_min_prio_reserve=4294967295 is not in "
-		      "SchedulerParameters: the main cycle stops at each partition's first "
-		      "blocked job, and only that one is booked");
-	if (!G.on && xstrcasestr(slurm_conf.sched_params, "bf_min_prio_reserve="))
-		info("select/cons_tres (slurm-ccr): warning: the policy switches the gate off and "
-		     "bf_min_prio_reserve keeps sched/backfill from reserving: nothing is booked "
-		     "at all");
-	if (G.plan && ccr_plan_set_options(G.plan, &G.opt, &err))
-		ccr__gate_aside(err.text);
-	pthread_mutex_unlock(&G.lock);
-	free(path);
 }
 
 static void free_room(void)

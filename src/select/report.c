@@ -338,6 +338,7 @@ static bool await(const struct told *told)
 	until.tv_sec += LOOK;
 	if (!R.work && !R.stop && pthread_cond_timedwait(&R.wake, &R.lock, &until) == ETIMEDOUT) {
 		pthread_mutex_unlock(&R.lock);
+		ccr_gate_watch_rules();
 		again = gone_by() || (told->n && wiped(told));
 		pthread_mutex_lock(&R.lock);
 		R.work = R.work || again;
@@ -358,6 +359,7 @@ static void *reporter(void *arg)
 		pthread_mutex_unlock(&R.lock);
 		/* Waits for the cycle's own lock, so it finds the cycle's end. */
 		tell_all(&told);
+		ccr_gate_watch_rules();
 		pthread_mutex_lock(&R.lock);
 	}
 	pthread_mutex_unlock(&R.lock);
