@@ -38,7 +38,9 @@ def fill(c, minutes=30, nodes=("n1", "n2", "n3"), **options):
     return jobs
 
 
-def test_srun_at_submit_may_not_jump_a_booking(cluster):
+def test_srun_may_not_jump_a_booking(cluster):
+    """At the submit itself slurmctld starts nobody while a job above waits for the same nodes, in whatever partition
+    ("insufficient priority"): so it is a cycle that starts srun, and the gate decides."""
     fill(cluster, nodes=("n2", "n3"))
     cluster.wait_state(cluster.sbatch("sleep 9999", gres="gpu:1", time=10, nodelist="n1"))
     top = cluster.sbatch("sleep 1", gres="gpu:2", time=60)
