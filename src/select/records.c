@@ -271,11 +271,18 @@ static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool 
 	list_iterator_destroy(it);
 }
 
+/* The partition gives out a CPU several times (OverSubscribe=YES:2 and the like). */
+static bool gives_twice(const job_record_t *job)
+{
+	return job->part_ptr && (job->part_ptr->max_share & ~SHARED_FORCE) > 1;
+}
+
 int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool picked,
 		   struct ccr_share *out, uint32_t room)
 {
 	const job_resources_t *r = job->job_resrcs;
 	uint32_t n = 0, core = 0, run = 0, left = 0;
+	bool all_cpus = gives_twice(job);
 
 	if (!r || !r->node_bitmap || !r->cpus)
 		return 0;
@@ -310,8 +317,10 @@ int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool pi
 		s->a.cpus = (int32_t)(given * c->node[i].cpu_step);
 		if (s->a.cpus < r->cpus[n])
 			s->a.cpus = r->cpus[n];
-		if (s->a.cpus > c->node[i].total.cpus)
+		if (all_cpus || s->a.cpus > c->node[i].total.cpus)
 			s->a.cpus = c->node[i].total.cpus;
+		if (all_cpus)
+			s->a.open = c->node[i].total.open;
 		if (c->memory && r->memory_allocated)
 			s->a.mem = (int64_t)r->memory_allocated[n];
 		list_gpus(c, picked ? job->gres_list_req : job->gres_list_alloc, picked, s->node, n,

@@ -496,16 +496,27 @@ def test_a_booking_that_is_due_and_does_not_start_is_given_up():
 
 
 @pytest.mark.slow
-def test_a_job_that_got_no_booking_is_booked_again():
-    """Contiguous nodes, and the one in the middle is drained: each booking is due at once and never
-    starts. Two are given up; half an hour later there is one again, as it could be passed for ever."""
-    with gate_cluster(nodes=3, cpus=4, clock="@2026-01-05 12:00:00 x40") as c:
+def test_a_booking_that_is_due_and_does_not_start_is_made_for_whole_nodes():
+    """Nobody else's job may run beside a user's (MCS), which counts do not tell."""
+    with gate_cluster(nodes=1, cpus=4, clock="@2026-01-05 12:00:00 x40", conf={
+            "MCSPlugin": "mcs/user", "MCSParameters": "enforced,select"}) as c:
+        c.wait_state(c.sbatch("sleep 99999", user="games", time=600))
+        job = c.sbatch("sleep 1", user="man", time=10)
+        gone = rf"JobId={job} was to start .* ago and did not: it gets a booking of whole nodes"
+        c.wait_for(lambda: c.log_grep(gone), 60, what="the end of a booking")
+        late = re.escape(f"JobId={job} is booked in ") + r"3\d{4} s on 1"
+        c.wait_for(lambda: c.log_grep(late), 20, what="a booking behind the other's job")
+        assert len(c.log_grep(gone)) == 1
+
+
+def test_contiguous_nodes_that_are_not_there_are_held_for_nobody():
+    with gate_cluster(nodes=3, cpus=4) as c:
         c.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=test")
         job = c.sbatch("sleep 1", nodes=2, contiguous=True, time=10)
-        gone = rf"JobId={job} was to start .* ago and did not: it gets "
-        c.wait_for(lambda: c.log_grep(gone + "no booking"), 60, what="the end of two bookings")
-        assert len(c.log_grep(gone)) == 2
-        c.wait_for(lambda: len(c.log_grep(gone + "no booking")) == 2, 150, what="one more")
+        c.wait_for(lambda: c.log_grep(rf"JobId={job} gets no booking: it never fits"), what="no booking")
+        c.wait_state(c.sbatch("sleep 1", nodes=2, time=60), "COMPLETED")
+        c.run("scontrol", "update", "NodeName=n2", "State=RESUME")
+        c.wait_state(job, "COMPLETED")
 
 
 def test_nodes_without_what_a_job_asks_for_are_not_held_for_it():
@@ -544,6 +555,24 @@ def test_a_partition_that_shares_cpus():
         job = c.sbatch("sleep 1", ntasks=3, nodes=1, partition="twice", time=5)
         wait_booked(c, job)
         assert 29 * 60 < start_time(c, job) <= 1801
+
+
+def test_nodes_where_a_job_of_such_a_partition_runs_are_no_others():
+    """Slurm's plugin gives them to nobody of another partition, whatever CPUs are left."""
+    with gate_cluster(nodes=2, cpus=4, partitions={
+            "p": "Nodes=ALL Default=YES MaxTime=INFINITE",
+            "twice": "Nodes=ALL MaxTime=INFINITE OverSubscribe=YES:2"}) as c:
+        shared = [c.sbatch("sleep 9999", "-s", nodelist="n1", partition="twice", time=10) for _ in "12"]
+        c.wait_state(c.sbatch("sleep 9999", cpus_per_task=4, time=30, nodelist="n2"))
+        for job in shared:
+            c.wait_state(job)
+        job = c.sbatch("sleep 9999", cpus_per_task=2, time=5)
+        assert wait_booked(c, job)["SchedNodeList"] == "n1"
+        assert 9 * 60 < start_time(c, job) <= 601
+        c.wait_state(c.sbatch("sleep 1", "-s", partition="twice", time=5), "COMPLETED")
+        for other in shared:
+            c.run("scancel", other)
+        c.wait_state(job)
 
 
 def test_a_partition_that_gives_out_a_part_of_each_node():
