@@ -6,9 +6,12 @@
 
 #include "core/config.h"
 
-#define G	    ccr__gate
-#define DUE_MOST    180	 /* s that a booking may be due without a start */
-#define STUCK_AGAIN 1800 /* s after which a job that got none for that is booked again */
+#define G ccr__gate
+/* s that a booking may be due without a start: beyond its grace, and the same of one of whole
+ * nodes, which is sure but for what holds up slurmctld itself */
+#define DUE_MOST       (CCR_LATE_MAX + 5)
+#define DUE_MOST_WHOLE 180
+#define STUCK_AGAIN    1800 /* s after which a job that got none for that is booked again */
 
 void ccr__gate_aside(const char *why)
 {
@@ -233,7 +236,8 @@ static void review(void)
 			     (ccr__waits_for_resources(job) ||
 			      (ccr_reason_of_one_part(job) && is_up(b->partition)));
 
-		if (stays && b->due && now - b->due > DUE_MOST) {
+		if (stays && b->due &&
+		    now - b->due > (ccr__stuck(b->job) ? DUE_MOST_WHOLE : DUE_MOST)) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "
 			     "not: "
 			     "it gets %s",
