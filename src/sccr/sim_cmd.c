@@ -285,7 +285,7 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 	struct sim_html h = {.title = o->title ? o->title
 				      : slash  ? slash + 1
 					       : r->workload.path,
-			     .policy = !strcmp(t->sched.name, "recorded")
+			     .policy = t->sched.nowhere
 					   ? "starts of the log, on no particular node: nodes "
 					     "stay empty"
 				       : r->policy && t->ordered ? sim_policy_words(r->policy)

@@ -332,6 +332,7 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	m->depth = o->depth < models[i].depth ? o->depth : models[i].depth;
 	m->max_test = o->max_test;
 	if (models[i].recorded) {
+		out->nowhere = true;
 		out->queued = recorded_queued;
 		out->wake = recorded_wake;
 		return CCR_OK;

@@ -57,13 +57,19 @@ static void add_num(json_object *o, const char *key, double v)
 	json_object_object_add(o, key, json_object_new_double_s(v, text));
 }
 
-/* The same of the start estimates: null where nobody had one. */
-static void add_estimate(json_object *o, const struct sim_figures *f, const char *key, double v)
+/* The same of a figure that need not exist: null where it does not. */
+static void add_num_if(json_object *o, bool exists, const char *key, double v)
 {
-	if (f->estimate.n)
+	if (exists)
 		add_num(o, key, v);
 	else
 		json_object_object_add(o, key, NULL);
+}
+
+/* Of the start estimates: null where nobody had one. */
+static void add_estimate(json_object *o, const struct sim_figures *f, const char *key, double v)
+{
+	add_num_if(o, f->estimate.n > 0, key, v);
 }
 
 static void add_int(json_object *o, const char *key, uint64_t v)
@@ -111,8 +117,9 @@ static void add_machine(json_object *o, const struct sim_figures *f)
 	add_num(o, "gpu_utilisation", part(f->gpu_used, span * (double)f->gpus));
 	add_num(o, "gpu_idle_while_waiting", part(f->gpu_idle_waiting, f->gpu_waiting));
 	add_num(o, "gpu_idle_while_waiting_hours", f->gpu_idle_waiting / 3.6e6);
-	add_num(o, "gpu_fragmentation", part(f->gpu_broken, f->gpu_idle));
-	add_num(o, "gpu_stranded", part(f->gpu_stranded, f->gpu_idle));
+	/* where jobs run on no particular node, there is none to be partly used or out of CPUs */
+	add_num_if(o, !f->nowhere, "gpu_fragmentation", part(f->gpu_broken, f->gpu_idle));
+	add_num_if(o, !f->nowhere, "gpu_stranded", part(f->gpu_stranded, f->gpu_idle));
 	add_num(o, "queue_mean", span > 0 ? f->queue_length / span : 0);
 	add_int(o, "queue_max", f->queue_max);
 }

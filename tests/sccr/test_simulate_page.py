@@ -110,6 +110,17 @@ def test_without_bookings_there_are_no_errors_of_them(sccr, chromium, tmp_path):
     assert cells["fcfs"] == "-" and chromium.get_log("browser") == []
 
 
+def test_the_log_says_nothing_of_nodes(sccr, chromium, tmp_path):
+    work, page = tmp_path / "log.csv", tmp_path / "page.html"
+    work.write_text("submit,runtime,cpus,gpus,wait\n0,100,1,3,0\n0,100,1,3,10\n")
+    assert sccr("simulate", "-N", "2", "--cpus", "4", "--gpus", "4", "-s", "recorded,ccr", "--html", page, work).returncode == 0
+    chromium.get(f"file://{page}")
+    for figure in ("gpu_fragmentation", "gpu_stranded"):
+        of_log, of_ccr = chromium.find_elements(By.CSS_SELECTOR, f'td[data-figure="{figure}"]')
+        assert of_log.text == "-" and "on which nodes" in of_log.get_attribute("title") and of_ccr.text.endswith(" %")
+    assert chromium.get_log("browser") == []
+
+
 def test_waits_follow_from_the_jobs_on_the_page(browser, days):
     """The picture's own data comes to the figures beside it."""
     mean, fillers = browser.execute_script(
