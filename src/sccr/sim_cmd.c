@@ -31,6 +31,7 @@ struct run {
 	FILE *jobs;		   /* the schedule, or NULL */
 	json_object *figures;
 	bool interrupted;
+	bool failed;	/* a scheduler's run came to nothing: that was said */
 	bool wrong_use; /* what is wrong is the command line */
 };
 
@@ -258,14 +259,11 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first,
 		       : sim_model_new(&t->sched, name, s, &mo, err);
 }
 
-static int simulate(struct run *r, struct trial *t, const char *name, bool first,
-		    struct ccr_error *err)
+static int simulate(struct run *r, struct trial *t, const char *name, struct ccr_error *err)
 {
 	struct sim_progress progress;
-	int rc = set_up(r, t, name, first, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	sim_progress_begin(&progress, r->o.quiet);
 	t->sim.progress = sim_progress_step;
 	t->sim.progress_arg = &progress;
@@ -276,6 +274,16 @@ static int simulate(struct run *r, struct trial *t, const char *name, bool first
 	r->interrupted |= t->sim.interrupted;
 	json_object_array_add(r->figures, sim_report_json(&t->figures, &r->workload, name));
 	return CCR_OK;
+}
+
+/* Bookings a partition, where it is one number. */
+static int depth_of(const struct sim_options *o, const struct trial *t)
+{
+	if (t->core)
+		return sim_core_depth(&t->sched);
+	if (!o->has_depth || !sim_options_bounded(t->sched.name))
+		return -1;
+	return o->depth > 1 && !strcmp(t->sched.name, "easy") ? 1 : (int)o->depth;
 }
 
 static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
@@ -290,9 +298,7 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 					     "stay empty"
 				       : r->policy && t->ordered ? sim_policy_words(r->policy)
 								 : "in order of submission",
-			     .depth = t->core	     ? sim_core_depth(&t->sched)
-				      : o->has_depth ? (int)o->depth
-						     : -1};
+			     .depth = depth_of(o, t)};
 	FILE *out = sccr_output_begin(&r->output[PAGE], err);
 
 	if (!out)
@@ -301,24 +307,35 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 	return sccr_output_end(&r->output[PAGE], err);
 }
 
+/* One that fails takes nothing away from the others: it is said, and they are told. */
 static int run_all(struct run *r, struct ccr_error *err)
 {
 	struct trial *kept = NULL;
+	bool go_on = true;
 	int rc = CCR_OK;
 
-	for (int i = 0; i < r->o.schedulers && !rc && !r->interrupted; i++) {
+	for (int i = 0; i < r->o.schedulers && go_on && !r->interrupted; i++) {
+		const char *name = r->o.scheduler[i];
 		struct trial *t = calloc(1, sizeof(*t));
 
-		if (!t)
-			rc = ccr_error_nomem(err);
-		else
-			rc = simulate(r, t, r->o.scheduler[i], !kept, err);
-		if (!kept)
+		rc = t ? set_up(r, t, name, !kept, err) : ccr_error_nomem(err);
+		go_on = !rc;
+		if (!rc) {
+			rc = simulate(r, t, name, err);
+			/* what is of this scheduler alone */
+			go_on = !rc || rc == CCR_EINVAL;
+		}
+		if (rc) {
+			sccr_say(COMMAND, "%s", err->text);
+			r->failed = true;
+		}
+		if (!rc && !kept)
 			kept = t;
 		else
 			trial_free(t);
 	}
-	if (!rc && kept && r->o.html)
+	rc = CCR_OK;
+	if (kept && r->o.html)
 		rc = put_page(r, kept, err);
 	trial_free(kept);
 	return rc;
@@ -409,7 +426,7 @@ int sccr_simulate(int argc, char **argv)
 	rc = prepare(&r, &err);
 	if (!rc)
 		rc = run_all(&r, &err);
-	if (!rc)
+	if (!rc && json_object_array_length(r.figures))
 		rc = put_figures(&r, &err);
 	if (!rc && r.jobs)
 		rc = sccr_output_end(&r.output[JOBS], &err);
@@ -422,7 +439,7 @@ int sccr_simulate(int argc, char **argv)
 	sim_policy_free(r.policy);
 	sim_workload_close(&r.workload);
 	sim_cluster_free(&r.cluster);
-	return !rc	     ? r.interrupted ? SCCR_INTERRUPTED : SCCR_OK
-	       : r.wrong_use ? SCCR_USAGE
-			     : SCCR_BAD;
+	if (rc)
+		return r.wrong_use ? SCCR_USAGE : SCCR_BAD;
+	return r.interrupted ? SCCR_INTERRUPTED : r.failed ? SCCR_BAD : SCCR_OK;
 }
