@@ -29,6 +29,8 @@ struct run {
 	struct sim_workload workload;
 	struct sim_policy *policy; /* or NULL */
 	FILE *jobs;		   /* the schedule, or NULL */
+	struct sim_progress progress;
+	struct sim_watch watch; /* of the reading */
 	json_object *figures;
 	bool interrupted;
 	bool failed;	/* a scheduler's run came to nothing: that was said */
@@ -47,6 +49,7 @@ static void complain(uint64_t line, const char *text, void *arg)
 {
 	struct run *r = arg;
 
+	sim_progress_hide(&r->progress);
 	if (line)
 		sccr_say(COMMAND, "%s:%llu: %s", r->workload.path, (unsigned long long)line, text);
 	else
@@ -261,14 +264,13 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first,
 
 static int simulate(struct run *r, struct trial *t, const char *name, struct ccr_error *err)
 {
-	struct sim_progress progress;
 	int rc;
 
-	sim_progress_begin(&progress, r->o.quiet);
+	sim_progress_begin(&r->progress, r->o.quiet);
 	t->sim.progress = sim_progress_step;
-	t->sim.progress_arg = &progress;
+	t->sim.progress_arg = &r->progress;
 	rc = sim_run(&t->sim, err);
-	sim_progress_end(&progress);
+	sim_progress_end(&r->progress);
 	if (rc)
 		return rc;
 	r->interrupted |= t->sim.interrupted;
@@ -365,8 +367,10 @@ static int read_workload(struct run *r, struct ccr_error *err)
 {
 	const struct sim_options *o = &r->o;
 	const struct sim_workload_counts *c = &r->workload.counts;
-	int rc = sim_workload_open(&r->workload, o->workload, o->format, err);
+	int rc;
 
+	r->watch = (struct sim_watch){&stop, sim_progress_read, &r->progress};
+	rc = sim_workload_open(&r->workload, o->workload, o->format, &r->watch, err);
 	if (!rc)
 		rc = get_cluster(r, err);
 	if (rc)
@@ -382,6 +386,7 @@ static int read_workload(struct run *r, struct ccr_error *err)
 	rc = sim_workload_check(&r->workload, complain, r, err);
 	if (rc)
 		return rc;
+	sim_progress_end(&r->progress);
 	name_losses(r);
 	if (o->strict && c->bad)
 		return ccr_error_set(err, CCR_EINVAL, 0, "%s: refused for its bad lines (--strict)",
@@ -400,8 +405,11 @@ static int prepare(struct run *r, struct ccr_error *err)
 		rc = sim_policy_load(&r->policy, o->policy ? o->policy : "ccr", err);
 	if (!rc)
 		rc = open_outputs(r, err);
-	if (!rc)
+	if (!rc) {
+		sim_progress_begin(&r->progress, o->quiet);
 		rc = read_workload(r, err);
+		sim_progress_end(&r->progress);
+	}
 	if (!rc && o->jobs) {
 		r->jobs = sccr_output_begin(&r->output[JOBS], err);
 		if (!r->jobs)
@@ -411,12 +419,21 @@ static int prepare(struct run *r, struct ccr_error *err)
 	return rc;
 }
 
+static int status(const struct run *r, int rc)
+{
+	if (r->workload.in.interrupted)
+		return SCCR_INTERRUPTED;
+	if (rc)
+		return r->wrong_use ? SCCR_USAGE : SCCR_BAD;
+	return r->interrupted ? SCCR_INTERRUPTED : r->failed ? SCCR_BAD : SCCR_OK;
+}
+
 int sccr_simulate(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 	struct run r = {0};
 	struct ccr_error err = {0};
-	int rc = sim_options_read(&r.o, argc, argv);
+	int rc = sim_options_read(&r.o, argc, argv), exit_status;
 
 	if (rc != SCCR_GO_ON)
 		return rc;
@@ -435,11 +452,10 @@ int sccr_simulate(int argc, char **argv)
 	else if (rc)
 		sccr_say(COMMAND, "%s", err.text);
 	sccr_outputs_close(r.output, OUTPUTS);
+	exit_status = status(&r, rc);
 	json_object_put(r.figures);
 	sim_policy_free(r.policy);
 	sim_workload_close(&r.workload);
 	sim_cluster_free(&r.cluster);
-	if (rc)
-		return r.wrong_use ? SCCR_USAGE : SCCR_BAD;
-	return r.interrupted ? SCCR_INTERRUPTED : r.failed ? SCCR_BAD : SCCR_OK;
+	return exit_status;
 }
