@@ -41,13 +41,29 @@ static enum sim_line_kind refuse_zero(struct sim_message *m)
 	return SIM_LINE_BAD;
 }
 
+/* SIM_FORMAT_AUTO: it is none of them. */
 static enum sim_format guess(const char *line)
 {
+	const char *s = line + strspn(line, " \t\"");
+
+	if (*s == '{' || *s == '[')
+		return SIM_FORMAT_AUTO;
 	if (strchr(line, '|'))
 		return SIM_FORMAT_SACCT;
-	if (strchr(line, ',') || isalpha((unsigned char)line[strspn(line, " \t\"")]))
+	if (strchr(line, ',') || isalpha((unsigned char)*s))
 		return SIM_FORMAT_CSV;
-	return SIM_FORMAT_SWF;
+	return strspn(s, "+-.0123456789") ? SIM_FORMAT_SWF : SIM_FORMAT_AUTO;
+}
+
+static int unknown_format(const struct sim_workload *w, const char *line, struct ccr_error *err)
+{
+	int n = (int)strcspn(line, "\r\n");
+
+	return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line,
+			     "%s:%llu: SWF, CSV or the output of `sacct --parsable2` is expected, "
+			     "found %s\"%.*s\"",
+			     w->path, (unsigned long long)w->line,
+			     *line == '{' || *line == '[' ? "JSON: " : "", n < 20 ? n : 20, line);
 }
 
 /* Reads up to the first line that is a job, and what stands before it. */
@@ -70,6 +86,8 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 			continue;
 		if (w->format == SIM_FORMAT_AUTO)
 			w->format = guess(s);
+		if (w->format == SIM_FORMAT_AUTO)
+			return unknown_format(w, s, err);
 		if (w->format == SIM_FORMAT_SWF)
 			return CCR_OK;
 		if (w->has_zero)

@@ -121,6 +121,35 @@ def test_the_log_says_nothing_of_nodes(sccr, chromium, tmp_path):
     assert chromium.get_log("browser") == []
 
 
+def test_interrupted_before_the_first_start(sccr, chromium, tmp_path):
+    """The page of such a run: nothing has started, and no time has passed."""
+    page, _ = make_page(sccr, tmp_path, jobs=20, days=1, schedulers="ccr")
+    head, data, tail = re.fullmatch(r'(.*<script type="application/json" id="data">)(.*?)(</script>.*)', page.read_text(), re.S).groups()
+    data = json.loads(data)
+    of_none = {k for k in data["runs"][0] if k.startswith(("wait_", "slowdown_"))} | {"makespan", "cpu_utilisation", "gpu_utilisation", "queue_mean"}
+    data["runs"][0].update({k: None for k in of_none} | {"jobs": 0, "complete": False, "groups": [], "sizes": []})
+    data.update(to=0, looks=[], bookings=[], places=[], **{"from": 0})
+    data["jobs"].update({k: [] for k, v in data["jobs"].items() if isinstance(v, list)}, count=0)
+    page.write_text(head + json.dumps(data).replace("</", "<\\/") + tail)
+    chromium.get(f"file://{page}")
+    for figure in of_none - {"slowdown_median"}:
+        cell = chromium.find_element(By.CSS_SELECTOR, f'td[data-figure="{figure}"]')
+        assert cell.text == "-" and cell.get_attribute("title") in ("no job started", "no time has passed"), figure
+    assert chromium.find_element(By.CSS_SELECTOR, '[data-card="wait_mean"]').text == "-"
+    assert {o.text for o in chromium.find_elements(By.CSS_SELECTOR, "#speed option")} == {"-"}
+    assert chromium.get_log("browser") == []
+
+
+def test_speeds_of_a_short_run(sccr, chromium, tmp_path):
+    work, page = tmp_path / "work.csv", tmp_path / "page.html"
+    work.write_text("submit,runtime,cpus\n0,2,1\n")
+    assert sccr("simulate", "-N", "1", "--html", page, work).returncode == 0
+    chromium.get(f"file://{page}")
+    assert [o.text for o in chromium.find_elements(By.CSS_SELECTOR, "#speed option")] == \
+        [f"{v} s a second" for v in ("0.017", "0.033", "0.067", "0.20")]
+    assert chromium.get_log("browser") == []
+
+
 def test_waits_follow_from_the_jobs_on_the_page(browser, days):
     """The picture's own data comes to the figures beside it."""
     mean, fillers = browser.execute_script(

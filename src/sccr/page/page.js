@@ -86,8 +86,9 @@ const FIGURES = [
   ["estimate_error_p95", "start estimate, 95 % of errors", "seconds"], ["estimates_late", "started after the first estimate", "count"],
 ];
 /* what a figure that is null lacks */
-const LACKING = [["gpu_", "the log does not say on which nodes jobs ran"], ["estimate", "nobody had a booking"], ["", "no job started"]];
-function lacking(key) { return LACKING.find((x) => key.startsWith(x[0]))[1]; }
+const LACKING = [[/^gpu_(frag|strand)/, "the log does not say on which nodes jobs ran"], [/^estimate/, "nobody had a booking"],
+  [/^(wait|slowdown)/, "no job started"], [/./, "no time has passed"]];
+function lacking(key) { return LACKING.find((x) => x[0].test(key))[1]; }
 function shown(value, kind) { return value === null ? "-" : FORMAT[kind](value); }
 function cell(run, key, kind) {
   return `<td data-run="${esc(run.scheduler)}" data-figure="${key}" data-value="${run[key]}" title="${run[key] ?? lacking(key)}">${shown(run[key], kind)}</td>`;
