@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "sccr/sim_hostlist.h"
+#include "sccr/sim_nodeset.h"
 #include "sccr/sim_text.h"
 
 #define NODES_MAX 100000
@@ -17,6 +18,7 @@
 struct node_line {
 	uint64_t cpus, boards, sockets, cores, threads, mem, weight;
 	char gres[512];
+	char features[1024];
 };
 
 struct loader {
@@ -26,6 +28,7 @@ struct loader {
 	char part_nodes_default[4096];
 	char **part_nodes; /* the Nodes= of each partition, resolved at the end */
 	struct sim_names *names;
+	struct sim_nodesets sets;
 	uint32_t node_room;
 	const char *path;
 	unsigned line;
@@ -115,7 +118,7 @@ static int add_one(const char *name, void *arg)
 	if (l->c->nodes == NODES_MAX)
 		return bad(l, "more than 100000 nodes", name);
 	n = node_add(l, name);
-	if (!n)
+	if (!n || sim_nodesets_node(&l->sets, s->features))
 		return ccr_error_nomem(l->err);
 	if (cpus > UINT32_MAX || s->mem > UINT32_MAX)
 		return bad(l, "CPUs or RealMemory out of range", name);
@@ -149,6 +152,9 @@ static int node_key(struct loader *l, struct node_line *s, const char *key, cons
 		}
 	if (!strcasecmp(key, "Gres"))
 		snprintf(s->gres, sizeof(s->gres), "%s", value);
+	if ((!strcasecmp(key, "Feature") || !strcasecmp(key, "Features")) &&
+	    snprintf(s->features, sizeof(s->features), "%s", value) >= (int)sizeof(s->features))
+		return bad(l, "a list of features that is too long", value);
 	return CCR_OK;
 }
 
@@ -275,6 +281,23 @@ static int do_part(struct loader *l, const char *name, char *rest)
 	return CCR_OK;
 }
 
+static int do_nodeset(struct loader *l, const char *name, char *rest)
+{
+	const char *feature = "", *nodes = "";
+	char *key, *value;
+
+	while (next_pair(&rest, &key, &value))
+		if (!strcasecmp(key, "Feature"))
+			feature = value;
+		else if (!strcasecmp(key, "Nodes"))
+			nodes = value;
+	if (!*feature && !*nodes)
+		return bad(l, "a node set without Feature= and Nodes=", name);
+	if (sim_nodesets_known(&l->sets, name))
+		return bad(l, "this node set is defined twice", name);
+	return sim_nodesets_add(&l->sets, name, feature, nodes) ? ccr_error_nomem(l->err) : CCR_OK;
+}
+
 static int do_setting(struct loader *l, const char *key, const char *value)
 {
 	struct sim_cluster *c = l->c;
@@ -301,6 +324,8 @@ static int do_line(struct loader *l, char *s)
 		return do_node(l, value, s);
 	if (!strcasecmp(key, "PartitionName"))
 		return do_part(l, value, s);
+	if (!strcasecmp(key, "NodeSet"))
+		return do_nodeset(l, value, s);
 	if (!strcasecmp(key, "Include"))
 		return bad(l, "included files are not followed: give one file", s);
 	do {
@@ -309,25 +334,6 @@ static int do_line(struct loader *l, char *s)
 		if (rc)
 			return rc;
 	} while (next_pair(&s, &key, &value));
-	return CCR_OK;
-}
-
-struct mark_arg {
-	struct loader *l;
-	bool *has;
-	const char *part;
-};
-
-static int mark_one(const char *name, void *arg)
-{
-	struct mark_arg *a = arg;
-	uint32_t i = sim_names_find(a->l->names, name);
-
-	if (i == UINT32_MAX)
-		return ccr_error_set(a->l->err, CCR_EINVAL, 0,
-				     "%s: partition %s names node %.100s, which is not defined",
-				     a->l->path, a->part, name);
-	a->has[i] = true;
 	return CCR_OK;
 }
 
@@ -340,21 +346,20 @@ static int finish(struct loader *l)
 		return ccr_error_set(l->err, CCR_EINVAL, 0, "%s: no node is defined (NodeName=...)",
 				     l->path);
 	for (uint32_t i = 0; i < c->parts; i++) {
-		struct mark_arg a = {l, NULL, c->part[i].name};
 		struct ccr_error e = {0};
+		char what[100];
 		int rc;
 
 		if (!l->part_nodes || !l->part_nodes[i][0] || !strcasecmp(l->part_nodes[i], "ALL"))
 			continue;
-		a.has = c->part[i].has_node = calloc(c->nodes, sizeof(bool));
-		if (!a.has)
+		c->part[i].has_node = calloc(c->nodes, sizeof(bool));
+		if (!c->part[i].has_node)
 			return ccr_error_nomem(l->err);
-		rc = sim_hostlist_each(l->part_nodes[i], mark_one, &a, &e);
-		if (rc && e.code)
-			return ccr_error_set(l->err, rc, 0, "%s: partition %s: %s", l->path, a.part,
-					     e.text);
+		snprintf(what, sizeof(what), "partition %s", c->part[i].name);
+		rc = sim_nodesets_mark(&l->sets, l->names, l->part_nodes[i], what,
+				       c->part[i].has_node, &e);
 		if (rc)
-			return rc;
+			return ccr_error_set(l->err, rc, 0, "%s: %s", l->path, e.text);
 	}
 	if (!c->parts) {
 		int rc;
@@ -387,7 +392,8 @@ static int start(struct loader *l, struct sim_cluster *c, const char *path, stru
 	l->part_default.tier = l->part_default.job_factor = 1;
 	l->names = sim_names_new();
 	c->gpu_types = sim_names_new();
-	return l->names && c->gpu_types ? CCR_OK : ccr_error_nomem(err);
+	return !sim_nodesets_init(&l->sets) && l->names && c->gpu_types ? CCR_OK
+									: ccr_error_nomem(err);
 }
 
 static void done(struct loader *l)
@@ -397,6 +403,7 @@ static void done(struct loader *l)
 			free(l->part_nodes[i]);
 	free(l->part_nodes);
 	sim_names_free(l->names);
+	sim_nodesets_free(&l->sets);
 }
 
 /* One line of the file with those that a backslash joins to it; false at the end of the file. */

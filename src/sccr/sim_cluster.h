@@ -38,10 +38,11 @@ struct sim_cluster {
 
 /*
  * Reads a slurm.conf or a part of one. NodeName (CPUs or Sockets, CoresPerSocket, ThreadsPerCore,
- * RealMemory, Gres, Weight; DEFAULT lines), PartitionName (Nodes, Default, DefaultTime, MaxTime,
- * PriorityTier, PriorityJobFactor, TRESBillingWeights) are understood; keys of other lines are kept
- * in setting; anything else is Slurm's business and passed over. Comments and lines continued with
- * a backslash as in slurm.conf. The cluster is zeroed first; sim_cluster_free also after an error.
+ * RealMemory, Gres, Weight, Feature; DEFAULT lines), NodeSet (Feature, Nodes), PartitionName
+ * (Nodes, Default, DefaultTime, MaxTime, PriorityTier, PriorityJobFactor, TRESBillingWeights) are
+ * understood; keys of other lines are kept in setting; anything else is Slurm's business and passed
+ * over. Comments and lines continued with a backslash as in slurm.conf. The cluster is zeroed
+ * first; sim_cluster_free also after an error.
  */
 int sim_cluster_load(struct sim_cluster *c, const char *path, struct ccr_error *err);
 

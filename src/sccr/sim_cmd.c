@@ -29,8 +29,11 @@ struct run {
 	struct sim_workload workload;
 	struct sim_policy *policy; /* or NULL */
 	FILE *jobs;		   /* the schedule, or NULL */
+	struct sim_progress progress;
+	struct sim_watch watch; /* of the reading */
 	json_object *figures;
 	bool interrupted;
+	bool failed;	/* a scheduler's run came to nothing: that was said */
 	bool wrong_use; /* what is wrong is the command line */
 };
 
@@ -46,6 +49,7 @@ static void complain(uint64_t line, const char *text, void *arg)
 {
 	struct run *r = arg;
 
+	sim_progress_hide(&r->progress);
 	if (line)
 		sccr_say(COMMAND, "%s:%llu: %s", r->workload.path, (unsigned long long)line, text);
 	else
@@ -258,24 +262,30 @@ static int set_up(struct run *r, struct trial *t, const char *name, bool first,
 		       : sim_model_new(&t->sched, name, s, &mo, err);
 }
 
-static int simulate(struct run *r, struct trial *t, const char *name, bool first,
-		    struct ccr_error *err)
+static int simulate(struct run *r, struct trial *t, const char *name, struct ccr_error *err)
 {
-	struct sim_progress progress;
-	int rc = set_up(r, t, name, first, err);
+	int rc;
 
-	if (rc)
-		return rc;
-	sim_progress_begin(&progress, r->o.quiet);
+	sim_progress_begin(&r->progress, r->o.quiet);
 	t->sim.progress = sim_progress_step;
-	t->sim.progress_arg = &progress;
+	t->sim.progress_arg = &r->progress;
 	rc = sim_run(&t->sim, err);
-	sim_progress_end(&progress);
+	sim_progress_end(&r->progress);
 	if (rc)
 		return rc;
 	r->interrupted |= t->sim.interrupted;
 	json_object_array_add(r->figures, sim_report_json(&t->figures, &r->workload, name));
 	return CCR_OK;
+}
+
+/* Bookings a partition, where it is one number. */
+static int depth_of(const struct sim_options *o, const struct trial *t)
+{
+	if (t->core)
+		return sim_core_depth(&t->sched);
+	if (!o->has_depth || !sim_options_bounded(t->sched.name))
+		return -1;
+	return o->depth > 1 && !strcmp(t->sched.name, "easy") ? 1 : (int)o->depth;
 }
 
 static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
@@ -285,14 +295,12 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 	struct sim_html h = {.title = o->title ? o->title
 				      : slash  ? slash + 1
 					       : r->workload.path,
-			     .policy = !strcmp(t->sched.name, "recorded")
+			     .policy = t->sched.nowhere
 					   ? "starts of the log, on no particular node: nodes "
 					     "stay empty"
 				       : r->policy && t->ordered ? sim_policy_words(r->policy)
 								 : "in order of submission",
-			     .depth = t->core	     ? sim_core_depth(&t->sched)
-				      : o->has_depth ? (int)o->depth
-						     : -1};
+			     .depth = depth_of(o, t)};
 	FILE *out = sccr_output_begin(&r->output[PAGE], err);
 
 	if (!out)
@@ -301,24 +309,35 @@ static int put_page(struct run *r, const struct trial *t, struct ccr_error *err)
 	return sccr_output_end(&r->output[PAGE], err);
 }
 
+/* One that fails takes nothing away from the others: it is said, and they are told. */
 static int run_all(struct run *r, struct ccr_error *err)
 {
 	struct trial *kept = NULL;
+	bool go_on = true;
 	int rc = CCR_OK;
 
-	for (int i = 0; i < r->o.schedulers && !rc && !r->interrupted; i++) {
+	for (int i = 0; i < r->o.schedulers && go_on && !r->interrupted; i++) {
+		const char *name = r->o.scheduler[i];
 		struct trial *t = calloc(1, sizeof(*t));
 
-		if (!t)
-			rc = ccr_error_nomem(err);
-		else
-			rc = simulate(r, t, r->o.scheduler[i], !kept, err);
-		if (!kept)
+		rc = t ? set_up(r, t, name, !kept, err) : ccr_error_nomem(err);
+		go_on = !rc;
+		if (!rc) {
+			rc = simulate(r, t, name, err);
+			/* what is of this scheduler alone */
+			go_on = !rc || rc == CCR_EINVAL;
+		}
+		if (rc) {
+			sccr_say(COMMAND, "%s", err->text);
+			r->failed = true;
+		}
+		if (!rc && !kept)
 			kept = t;
 		else
 			trial_free(t);
 	}
-	if (!rc && kept && r->o.html)
+	rc = CCR_OK;
+	if (kept && r->o.html)
 		rc = put_page(r, kept, err);
 	trial_free(kept);
 	return rc;
@@ -348,8 +367,10 @@ static int read_workload(struct run *r, struct ccr_error *err)
 {
 	const struct sim_options *o = &r->o;
 	const struct sim_workload_counts *c = &r->workload.counts;
-	int rc = sim_workload_open(&r->workload, o->workload, o->format, err);
+	int rc;
 
+	r->watch = (struct sim_watch){&stop, sim_progress_read, &r->progress};
+	rc = sim_workload_open(&r->workload, o->workload, o->format, &r->watch, err);
 	if (!rc)
 		rc = get_cluster(r, err);
 	if (rc)
@@ -365,6 +386,7 @@ static int read_workload(struct run *r, struct ccr_error *err)
 	rc = sim_workload_check(&r->workload, complain, r, err);
 	if (rc)
 		return rc;
+	sim_progress_end(&r->progress);
 	name_losses(r);
 	if (o->strict && c->bad)
 		return ccr_error_set(err, CCR_EINVAL, 0, "%s: refused for its bad lines (--strict)",
@@ -383,8 +405,11 @@ static int prepare(struct run *r, struct ccr_error *err)
 		rc = sim_policy_load(&r->policy, o->policy ? o->policy : "ccr", err);
 	if (!rc)
 		rc = open_outputs(r, err);
-	if (!rc)
+	if (!rc) {
+		sim_progress_begin(&r->progress, o->quiet);
 		rc = read_workload(r, err);
+		sim_progress_end(&r->progress);
+	}
 	if (!rc && o->jobs) {
 		r->jobs = sccr_output_begin(&r->output[JOBS], err);
 		if (!r->jobs)
@@ -394,12 +419,21 @@ static int prepare(struct run *r, struct ccr_error *err)
 	return rc;
 }
 
+static int status(const struct run *r, int rc)
+{
+	if (r->workload.in.interrupted)
+		return SCCR_INTERRUPTED;
+	if (rc)
+		return r->wrong_use ? SCCR_USAGE : SCCR_BAD;
+	return r->interrupted ? SCCR_INTERRUPTED : r->failed ? SCCR_BAD : SCCR_OK;
+}
+
 int sccr_simulate(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 	struct run r = {0};
 	struct ccr_error err = {0};
-	int rc = sim_options_read(&r.o, argc, argv);
+	int rc = sim_options_read(&r.o, argc, argv), exit_status;
 
 	if (rc != SCCR_GO_ON)
 		return rc;
@@ -409,7 +443,7 @@ int sccr_simulate(int argc, char **argv)
 	rc = prepare(&r, &err);
 	if (!rc)
 		rc = run_all(&r, &err);
-	if (!rc)
+	if (!rc && json_object_array_length(r.figures))
 		rc = put_figures(&r, &err);
 	if (!rc && r.jobs)
 		rc = sccr_output_end(&r.output[JOBS], &err);
@@ -418,11 +452,10 @@ int sccr_simulate(int argc, char **argv)
 	else if (rc)
 		sccr_say(COMMAND, "%s", err.text);
 	sccr_outputs_close(r.output, OUTPUTS);
+	exit_status = status(&r, rc);
 	json_object_put(r.figures);
 	sim_policy_free(r.policy);
 	sim_workload_close(&r.workload);
 	sim_cluster_free(&r.cluster);
-	return !rc	     ? r.interrupted ? SCCR_INTERRUPTED : SCCR_OK
-	       : r.wrong_use ? SCCR_USAGE
-			     : SCCR_BAD;
+	return exit_status;
 }

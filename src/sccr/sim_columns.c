@@ -90,6 +90,7 @@ struct sim_columns {
 	struct csv_parser parser;
 	int at[COL_COUNT]; /* index of the field, or -1 */
 	int fields;
+	enum { NO_SUBMIT, IN_SECONDS, AS_DATES } submits; /* of the first line that has one */
 	/* the line at hand */
 	char field[FIELDS_MAX][FIELD_LEN];
 	int count;
@@ -330,13 +331,32 @@ static void names(const struct sim_columns *c, struct sim_line *out)
 	snprintf(out->id, sizeof(out->id), "%.39s", get(c, COL_ID));
 }
 
+/*
+ * When the job was submitted. Seconds count from any zero and dates from 1970: in one file they
+ * would lie decades apart.
+ */
+static enum sim_line_kind submit(struct sim_columns *c, const char *column, const char *expected,
+				 struct sim_line *out, struct sim_message *m)
+{
+	const char *text = get(c, COL_SUBMIT);
+	bool dated = strchr(text, 'T') != NULL;
+
+	if (!sim_text_date(text, &out->submit) || out->submit < 0)
+		return bad(m, column, expected, text);
+	if (c->submits == NO_SUBMIT)
+		c->submits = dated ? AS_DATES : IN_SECONDS;
+	if (dated != (c->submits == AS_DATES))
+		return bad(m, column, dated ? "seconds as before" : "a date as before", text);
+	return SIM_LINE_JOB;
+}
+
 static enum sim_line_kind csv_line(struct sim_columns *c, struct sim_line *out,
 				   struct sim_message *m)
 {
 	uint32_t mib = 0;
 
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
-		return bad(m, "submit", "seconds or YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
+	if (submit(c, "submit", "seconds or YYYY-MM-DDTHH:MM:SS", out, m) != SIM_LINE_JOB)
+		return SIM_LINE_BAD;
 	if (!sim_text_seconds(get(c, COL_RUNTIME), &out->runtime) || out->runtime < 0)
 		return bad(m, "runtime", "a number of seconds", get(c, COL_RUNTIME));
 	if (*get(c, COL_LIMIT) && !strchr(get(c, COL_LIMIT), ':') &&
@@ -435,8 +455,8 @@ static enum sim_line_kind sacct_line(struct sim_columns *c, struct sim_line *out
 
 	if (strchr(get(c, COL_ID), '.')) /* a step of a job */
 		return SIM_LINE_NONE;
-	if (!sim_text_date(get(c, COL_SUBMIT), &out->submit) || out->submit < 0)
-		return bad(m, "Submit", "YYYY-MM-DDTHH:MM:SS", get(c, COL_SUBMIT));
+	if (submit(c, "Submit", "YYYY-MM-DDTHH:MM:SS", out, m) != SIM_LINE_JOB)
+		return SIM_LINE_BAD;
 	kind = sacct_times(c, out, m);
 	if (kind != SIM_LINE_JOB)
 		return kind;

@@ -325,6 +325,7 @@ int sim_run(struct sim *s, struct ccr_error *err)
 	s->figures->cycles = s->cycles;
 	s->figures->live_max = s->live_max;
 	s->figures->interrupted = s->interrupted;
+	s->figures->nowhere = s->sched->nowhere;
 	if (!rc && !s->interrupted && s->queued)
 		return ccr_error_set(err, CCR_EINVAL, 0,
 				     "scheduler %s: %u job%s never started, the first is job %s",

@@ -43,6 +43,7 @@ struct sim_scorer {
 struct sim_scheduler {
 	const char *name;
 	void *state;
+	bool nowhere; /* it starts jobs on no particular node */
 	/* the next time that it wants a cycle even if nothing changes by then; NULL: never */
 	sim_time (*wake)(void *state, const struct sim *s);
 	/* Starts what may start (sim_start) and books (sim_book). */

@@ -47,7 +47,9 @@ int sim_figures_init(struct sim_figures *f, const struct sim_cluster *c, uint32_
 void sim_figures_pass(struct sim_figures *f, sim_time now, const struct sim_levels *l,
 		      uint32_t queued)
 {
-	double dt = (double)(now - f->last), idle = (double)(f->gpus - l->gpus_used);
+	double dt = (double)(now - f->last);
+	/* a log may have had more GPUs than the cluster has that is told for it */
+	double idle = l->gpus_used < f->gpus ? (double)(f->gpus - l->gpus_used) : 0;
 
 	if (!f->begun) {
 		f->begun = true;

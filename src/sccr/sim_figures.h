@@ -53,6 +53,7 @@ struct sim_figures {
 	sim_time longest_late;
 	uint64_t queue_max, live_max;
 	bool interrupted;
+	bool nowhere; /* jobs ran on no particular node: what counts nodes means nothing */
 };
 
 int sim_figures_init(struct sim_figures *f, const struct sim_cluster *c, uint32_t groups);

@@ -187,8 +187,6 @@ static int keep_cycle(void *state, struct sim *s, struct ccr_error *err)
 		if (has && !m->released && has->start > s->now &&
 		    (has->job == j || has->made != s->cycles))
 			continue;
-		if (!has && m->promises >= m->depth)
-			continue;
 		/* a promise in another partition stays unless this one has an earlier time */
 		if (has && has->job == j)
 			forget(m, first);
@@ -329,9 +327,12 @@ int sim_model_new(struct sim_scheduler *out, const char *name, const struct sim 
 	out->cycle = models[i].cycle;
 	m->strict = models[i].strict;
 	m->whole = models[i].whole;
-	m->depth = o->depth < models[i].depth ? o->depth : models[i].depth;
+	/* without a booking for everybody it is not conservative: who has none never starts */
+	m->depth = models[i].cycle == keep_cycle || o->depth > models[i].depth ? models[i].depth
+									       : o->depth;
 	m->max_test = o->max_test;
 	if (models[i].recorded) {
+		out->nowhere = true;
 		out->queued = recorded_queued;
 		out->wake = recorded_wake;
 		return CCR_OK;

@@ -16,7 +16,7 @@
 #include "sccr/sim_engine.h"
 
 struct sim_model_options {
-	uint32_t depth;	   /* bookings at most; UINT32_MAX: no end (whole-node, conservative) */
+	uint32_t depth;	   /* bookings at most, but of conservative; UINT32_MAX: no end */
 	uint32_t max_test; /* jobs looked at in a cycle; UINT32_MAX: all */
 };
 

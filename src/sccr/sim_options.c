@@ -27,7 +27,8 @@ static const char help[] =
     "  -s, --scheduler LIST    ccr, fcfs, easy, conservative, whole-node, recorded (default ccr)\n"
     "  -p, --policy FILE       order of the queue: a policy file, or the preset ccr, aqua, lsf or "
     "multifactor\n"
-    "  -d, --depth N           bookings in a partition (default: the policy's)\n"
+    "  -d, --depth N           bookings in a partition (default: the policy's; conservative: "
+    "everybody)\n"
     "      --cycle SECONDS     time between scheduling cycles (default 0: whenever something "
     "changes)\n"
     "      --period SECONDS    time between recalculations of all scores (default "
@@ -166,6 +167,12 @@ static bool planned(const char *scheduler)
 	return strcmp(scheduler, "fcfs") != 0 && strcmp(scheduler, "recorded") != 0;
 }
 
+/* conservative books everybody, or it would not be what it is called. */
+bool sim_options_bounded(const char *scheduler)
+{
+	return planned(scheduler) && strcmp(scheduler, "conservative") != 0;
+}
+
 bool sim_options_ordered(const struct sim_options *o, const char *scheduler)
 {
 	return !strcmp(scheduler, "ccr") || (o->policy && planned(scheduler));
@@ -174,11 +181,12 @@ bool sim_options_ordered(const struct sim_options *o, const char *scheduler)
 /* An option without effect is no fault where the same line serves several lists of schedulers. */
 static void without_effect(const struct sim_options *o, const char *schedulers)
 {
-	bool any_planned = false, any_ordered = false;
+	bool any_planned = false, any_ordered = false, any_bounded = false;
 
 	for (int i = 0; i < o->schedulers; i++) {
 		any_planned |= planned(o->scheduler[i]);
 		any_ordered |= sim_options_ordered(o, o->scheduler[i]);
+		any_bounded |= sim_options_bounded(o->scheduler[i]);
 	}
 	if (o->policy && !any_ordered)
 		sccr_say(COMMAND, "--policy is not used: no policy orders the queue of %s",
@@ -186,8 +194,11 @@ static void without_effect(const struct sim_options *o, const char *schedulers)
 	if (o->has_period && !any_ordered)
 		sccr_say(COMMAND, "--period is not used: there are no scores with %s%s", schedulers,
 			 any_planned ? " without --policy" : "");
-	if (o->has_depth && !any_planned)
-		sccr_say(COMMAND, "--depth is not used: there are no bookings with %s", schedulers);
+	if (o->has_depth && !any_bounded)
+		sccr_say(COMMAND,
+			 "--depth is not used with %s: conservative books everybody, fcfs "
+			 "and recorded nobody",
+			 schedulers);
 }
 
 int sim_options_read(struct sim_options *o, int argc, char **argv)

@@ -29,6 +29,9 @@ int sim_options_read(struct sim_options *o, int argc, char **argv);
 /* Does the policy order this scheduler's queue? The product's own always has one. */
 bool sim_options_ordered(const struct sim_options *o, const char *scheduler);
 
+/* Does --depth count for this scheduler? */
+bool sim_options_bounded(const char *scheduler);
+
 /* Is this one among the schedulers? */
 bool sim_options_has(const struct sim_options *o, const char *scheduler);
 

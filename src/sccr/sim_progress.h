@@ -7,7 +7,7 @@
 #include "sccr/sim_engine.h"
 
 struct sim_progress {
-	bool on;
+	bool on, drawn;
 	double start, shown; /* seconds, monotonic */
 };
 
@@ -17,7 +17,14 @@ void sim_progress_begin(struct sim_progress *p, bool quiet);
 /* Draws at most four times a second. Fits sim.progress. */
 void sim_progress_step(void *p, const struct sim *s);
 
-/* Takes the line away. */
+/* The same while a file is read: bytes of size, which is 0 if not known. Fits sim_watch.progress.
+ */
+void sim_progress_read(void *p, const char *doing, uint64_t bytes, uint64_t size);
+
+/* Takes the line away till it is drawn again: something else is to be written. */
+void sim_progress_hide(struct sim_progress *p);
+
+/* Takes it away for good. */
 void sim_progress_end(struct sim_progress *p);
 
 #endif

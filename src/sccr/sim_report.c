@@ -57,13 +57,19 @@ static void add_num(json_object *o, const char *key, double v)
 	json_object_object_add(o, key, json_object_new_double_s(v, text));
 }
 
-/* The same of the start estimates: null where nobody had one. */
-static void add_estimate(json_object *o, const struct sim_figures *f, const char *key, double v)
+/* The same of a figure that need not exist: null where it does not. */
+static void add_num_if(json_object *o, bool exists, const char *key, double v)
 {
-	if (f->estimate.n)
+	if (exists)
 		add_num(o, key, v);
 	else
 		json_object_object_add(o, key, NULL);
+}
+
+/* Of the start estimates: null where nobody had one. */
+static void add_estimate(json_object *o, const struct sim_figures *f, const char *key, double v)
+{
+	add_num_if(o, f->estimate.n > 0, key, v);
 }
 
 static void add_int(json_object *o, const char *key, uint64_t v)
@@ -73,15 +79,17 @@ static void add_int(json_object *o, const char *key, uint64_t v)
 
 static void add_class(json_object *o, struct sim_class *c)
 {
+	bool any = c->jobs > 0; /* interrupted early on, nobody has started yet */
+
 	add_int(o, "jobs", c->jobs);
 	add_int(o, "fillers", c->fillers);
-	add_num(o, "wait_mean", sim_quantile_mean(&c->wait) / 1000);
-	add_num(o, "wait_median", (double)sim_quantile_get(&c->wait, 0.5) / 1000);
-	add_num(o, "wait_p95", (double)sim_quantile_get(&c->wait, 0.95) / 1000);
-	add_num(o, "wait_max", (double)c->wait.max / 1000);
-	add_num(o, "slowdown_mean", c->jobs ? (double)(c->slowdown_sum / (long double)c->jobs) : 0);
-	add_num(o, "slowdown_median", (double)sim_quantile_get(&c->slowdown, 0.5) / 1000);
-	add_num(o, "slowdown_p95", (double)sim_quantile_get(&c->slowdown, 0.95) / 1000);
+	add_num_if(o, any, "wait_mean", sim_quantile_mean(&c->wait) / 1000);
+	add_num_if(o, any, "wait_median", (double)sim_quantile_get(&c->wait, 0.5) / 1000);
+	add_num_if(o, any, "wait_p95", (double)sim_quantile_get(&c->wait, 0.95) / 1000);
+	add_num_if(o, any, "wait_max", (double)c->wait.max / 1000);
+	add_num_if(o, any, "slowdown_mean", (double)(c->slowdown_sum / (long double)c->jobs));
+	add_num_if(o, any, "slowdown_median", (double)sim_quantile_get(&c->slowdown, 0.5) / 1000);
+	add_num_if(o, any, "slowdown_p95", (double)sim_quantile_get(&c->slowdown, 0.95) / 1000);
 	add_num(o, "cpu_hours", c->cpu_ms / 3.6e6);
 	add_num(o, "gpu_hours", c->gpu_ms / 3.6e6);
 }
@@ -105,15 +113,17 @@ static double part(double a, double b)
 static void add_machine(json_object *o, const struct sim_figures *f)
 {
 	double span = (double)(f->last - f->first_submit);
+	bool any = f->submitted > 0, passed = span > 0; /* of no time there is no share */
 
-	add_num(o, "makespan", span / 1000);
-	add_num(o, "cpu_utilisation", part(f->cpu_used, span * (double)f->cpus));
-	add_num(o, "gpu_utilisation", part(f->gpu_used, span * (double)f->gpus));
+	add_num_if(o, any, "makespan", span / 1000);
+	add_num_if(o, passed, "cpu_utilisation", part(f->cpu_used, span * (double)f->cpus));
+	add_num_if(o, passed, "gpu_utilisation", part(f->gpu_used, span * (double)f->gpus));
 	add_num(o, "gpu_idle_while_waiting", part(f->gpu_idle_waiting, f->gpu_waiting));
 	add_num(o, "gpu_idle_while_waiting_hours", f->gpu_idle_waiting / 3.6e6);
-	add_num(o, "gpu_fragmentation", part(f->gpu_broken, f->gpu_idle));
-	add_num(o, "gpu_stranded", part(f->gpu_stranded, f->gpu_idle));
-	add_num(o, "queue_mean", span > 0 ? f->queue_length / span : 0);
+	/* where jobs run on no particular node, there is none to be partly used or out of CPUs */
+	add_num_if(o, !f->nowhere, "gpu_fragmentation", part(f->gpu_broken, f->gpu_idle));
+	add_num_if(o, !f->nowhere, "gpu_stranded", part(f->gpu_stranded, f->gpu_idle));
+	add_num_if(o, passed, "queue_mean", f->queue_length / span);
 	add_int(o, "queue_max", f->queue_max);
 }
 

@@ -14,34 +14,24 @@ static int io_error(struct sim_workload *w, struct ccr_error *err)
 	return ccr_error_set(err, CCR_EIO, 0, "%s: %s", w->path, strerror(errno));
 }
 
-/* Standard input cannot be read twice: a temporary file can. */
-static FILE *copy_of_stdin(void)
-{
-	FILE *f = tmpfile();
-	char buf[65536];
-	size_t n;
-
-	if (!f)
-		return NULL;
-	while ((n = fread(buf, 1, sizeof(buf), stdin)) > 0)
-		if (fwrite(buf, 1, n, f) != n)
-			break;
-	if (ferror(f) || ferror(stdin) || fflush(f) || fseek(f, 0, SEEK_SET)) {
-		fclose(f);
-		return NULL;
-	}
-	return f;
-}
-
 static bool next_line(struct sim_workload *w)
 {
-	ssize_t n = getline(&w->buf, &w->room, w->file);
+	ssize_t n = getline(&w->buf, &w->room, w->in.file);
 
 	if (n < 0)
 		return false;
 	w->line++;
+	w->bytes += (uint64_t)n;
 	w->has_zero = strlen(w->buf) != (size_t)n;
 	return true;
+}
+
+/* During a pass over the whole file: has somebody had enough of it? Tells how far it is. */
+static bool stopped(const struct sim_workload *w, const char *doing)
+{
+	if (!(w->line & 1023))
+		sim_watch_tell(w->watch, doing, w->bytes, w->in.size);
+	return sim_watch_stopped(w->watch);
 }
 
 /* A byte that is 0 ends a text: what stands behind it would go unseen. */
@@ -51,13 +41,29 @@ static enum sim_line_kind refuse_zero(struct sim_message *m)
 	return SIM_LINE_BAD;
 }
 
+/* SIM_FORMAT_AUTO: it is none of them. */
 static enum sim_format guess(const char *line)
 {
+	const char *s = line + strspn(line, " \t\"");
+
+	if (*s == '{' || *s == '[')
+		return SIM_FORMAT_AUTO;
 	if (strchr(line, '|'))
 		return SIM_FORMAT_SACCT;
-	if (strchr(line, ',') || isalpha((unsigned char)line[strspn(line, " \t\"")]))
+	if (strchr(line, ',') || isalpha((unsigned char)*s))
 		return SIM_FORMAT_CSV;
-	return SIM_FORMAT_SWF;
+	return strspn(s, "+-.0123456789") ? SIM_FORMAT_SWF : SIM_FORMAT_AUTO;
+}
+
+static int unknown_format(const struct sim_workload *w, const char *line, struct ccr_error *err)
+{
+	int n = (int)strcspn(line, "\r\n");
+
+	return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line,
+			     "%s:%llu: SWF, CSV or the output of `sacct --parsable2` is expected, "
+			     "found %s\"%.*s\"",
+			     w->path, (unsigned long long)w->line,
+			     *line == '{' || *line == '[' ? "JSON: " : "", n < 20 ? n : 20, line);
 }
 
 /* Reads up to the first line that is a job, and what stands before it. */
@@ -65,7 +71,7 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 {
 	struct sim_message m = {""};
 
-	while (next_line(w)) {
+	while (!stopped(w, "reading") && next_line(w)) {
 		const char *s = w->buf + strspn(w->buf, " \t\r\n");
 
 		if (*s == ';') {
@@ -80,35 +86,46 @@ static int read_head(struct sim_workload *w, struct ccr_error *err)
 			continue;
 		if (w->format == SIM_FORMAT_AUTO)
 			w->format = guess(s);
+		if (w->format == SIM_FORMAT_AUTO)
+			return unknown_format(w, s, err);
 		if (w->format == SIM_FORMAT_SWF)
 			return CCR_OK;
 		if (w->has_zero)
 			refuse_zero(&m);
-		/* a byte order mark, as spreadsheets leave it */
-		if (!strncmp(s, "\xef\xbb\xbf", 3))
-			s += 3;
 		w->columns = w->has_zero ? NULL : sim_columns_new(w->format, s, &m);
 		if (!w->columns)
 			return ccr_error_set(err, CCR_EINVAL, (unsigned)w->line, "%s:%llu: %s",
 					     w->path, (unsigned long long)w->line, m.text);
 		return CCR_OK;
 	}
-	if (ferror(w->file))
+	if (ferror(w->in.file))
 		return io_error(w, err);
+	if (sim_watch_stopped(w->watch))
+		return sim_input_interrupted(&w->in, w->path, err);
 	return ccr_error_set(err, CCR_EINVAL, 0, "%s: no job in it", w->path);
 }
 
+/* To the first byte of its text. */
+static int to_start(struct sim_workload *w, struct ccr_error *err)
+{
+	if (fseek(w->in.file, w->in.start, SEEK_SET))
+		return io_error(w, err);
+	w->line = w->bytes = 0;
+	return CCR_OK;
+}
+
 int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format format,
-		      struct ccr_error *err)
+		      const struct sim_watch *watch, struct ccr_error *err)
 {
 	int rc;
 
 	memset(w, 0, sizeof(*w));
 	w->path = strcmp(path, "-") ? path : "standard input";
 	w->format = format;
-	w->file = strcmp(path, "-") ? fopen(path, "re") : copy_of_stdin();
-	if (!w->file)
-		return io_error(w, err);
+	w->watch = watch;
+	rc = sim_input_open(&w->in, path, w->path, watch, err);
+	if (rc)
+		return rc;
 	w->users = sim_names_new();
 	w->accounts = sim_names_new();
 	w->qos = sim_names_new();
@@ -117,14 +134,7 @@ int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format 
 	if (!w->users || !w->accounts || !w->qos || !w->partitions || !w->lists)
 		return ccr_error_nomem(err);
 	rc = read_head(w, err);
-	if (rc)
-		return rc;
-	if (fseek(w->file, 0, SEEK_SET))
-		return ccr_error_set(err, CCR_EIO, 0,
-				     "%s: not a file that can be read twice: give it as -",
-				     w->path);
-	w->line = 0;
-	return CCR_OK;
+	return rc ? rc : to_start(w, err);
 }
 
 /*
@@ -331,12 +341,9 @@ int sim_workload_rewind(struct sim_workload *w, struct ccr_error *err)
 	w->next = 0;
 	if (w->sorted)
 		return CCR_OK;
-	if (fseek(w->file, 0, SEEK_SET))
-		return io_error(w, err);
-	w->line = 0;
 	/* job numbers start after the header line, see read_job */
 	w->serial = w->format == SIM_FORMAT_SWF ? 0 : UINT64_MAX;
-	return CCR_OK;
+	return to_start(w, err);
 }
 
 static int by_submit(const void *a, const void *b)
@@ -359,8 +366,12 @@ static int load_sorted(struct sim_workload *w, struct ccr_error *err)
 	if (!jobs)
 		return ccr_error_nomem(err);
 	rc = sim_workload_rewind(w, err);
-	while (!rc && !end && n < w->counts.jobs)
-		n += read_job(w, &jobs[n], &m, &end) == SIM_LINE_JOB;
+	while (!rc && !end && n < w->counts.jobs) {
+		if (stopped(w, "sorting"))
+			rc = sim_input_interrupted(&w->in, w->path, err);
+		else
+			n += read_job(w, &jobs[n], &m, &end) == SIM_LINE_JOB;
+	}
 	if (rc) {
 		free(jobs);
 		return rc;
@@ -406,6 +417,8 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 		w->keep_memory |= w->cluster->node[i].mem > 1;
 	memset(c, 0, sizeof(*c));
 	while (!rc && !end) {
+		if (stopped(w, "reading"))
+			return sim_input_interrupted(&w->in, w->path, err);
 		switch (read_job(w, &j, &m, &end)) {
 		case SIM_LINE_JOB:
 			in_order &= !c->jobs || j.submit >= c->last_submit;
@@ -422,7 +435,7 @@ int sim_workload_check(struct sim_workload *w, sim_complain complain, void *arg,
 			break;
 		}
 	}
-	if (!rc && ferror(w->file))
+	if (!rc && ferror(w->in.file))
 		rc = io_error(w, err);
 	if (rc)
 		return rc;
@@ -456,7 +469,7 @@ int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_er
 		if (read_job(w, job, &m, &end) == SIM_LINE_JOB)
 			return 1;
 	}
-	if (ferror(w->file)) {
+	if (ferror(w->in.file)) {
 		io_error(w, err);
 		return -1;
 	}
@@ -465,8 +478,8 @@ int sim_workload_next(struct sim_workload *w, struct sim_job *job, struct ccr_er
 
 void sim_workload_close(struct sim_workload *w)
 {
-	if (w->file)
-		fclose(w->file);
+	if (w->in.file)
+		fclose(w->in.file);
 	sim_columns_free(w->columns);
 	sim_names_free(w->users);
 	sim_names_free(w->accounts);

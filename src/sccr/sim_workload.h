@@ -11,9 +11,8 @@
 #ifndef SCCR_SIM_WORKLOAD_H
 #define SCCR_SIM_WORKLOAD_H
 
-#include <stdio.h>
-
 #include "sccr/sim_cluster.h"
+#include "sccr/sim_input.h"
 #include "sccr/sim_layout.h"
 
 enum sim_format { SIM_FORMAT_AUTO, SIM_FORMAT_SWF, SIM_FORMAT_CSV, SIM_FORMAT_SACCT };
@@ -56,7 +55,8 @@ struct sim_workload_counts {
 
 struct sim_workload {
 	const char *path;
-	FILE *file;
+	struct sim_input in;
+	const struct sim_watch *watch; /* or NULL; not owned */
 	enum sim_format format;
 	struct sim_cluster *cluster; /* not owned */
 	struct sim_names *users, *accounts, *qos, *partitions;
@@ -75,7 +75,7 @@ struct sim_workload {
 	bool has_zero; /* the line in it has a byte that is 0 */
 	char *buf;
 	size_t room;
-	uint64_t line;
+	uint64_t line, bytes; /* read so far */
 	uint64_t serial;
 };
 
@@ -84,10 +84,11 @@ typedef void (*sim_complain)(uint64_t line, const char *text, void *arg);
 
 /*
  * Opens path ("-": standard input, copied to a temporary file) and finds out its format. Does not
- * yet need the cluster: the SWF header can say how large it is.
+ * yet need the cluster: the SWF header can say how large it is. watch (or NULL) is looked at here
+ * and by sim_workload_check: stopped, they give CCR_EIO and w->in.interrupted is set.
  */
 int sim_workload_open(struct sim_workload *w, const char *path, enum sim_format format,
-		      struct ccr_error *err);
+		      const struct sim_watch *watch, struct ccr_error *err);
 
 /* Does the file have columns that say when jobs started? SWF always has. */
 bool sim_workload_has_starts(const struct sim_workload *w);

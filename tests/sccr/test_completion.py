@@ -43,13 +43,18 @@ def test_options_of_every_command(complete, sccr):
         r = sccr(command, "--help")
         assert r.returncode == 0 and r.stdout.startswith(f"usage: sccr {command}") and "\033" not in r.stdout
         offered = complete(command, "--")
-        listed = set(re.findall(r"(?:^|[ ,\[])(--[a-z][a-z-]+)", r.stdout, re.M))
+        listed = set(re.findall(r"(?:^|[ ,\[])(--[a-z][a-z-]+)", re.sub("`.*?`", "", r.stdout), re.M))
         assert listed and listed == set(offered), command
+        for option in offered:
+            assert "option" not in sccr(command, option, "--help").stderr, option
 
 
 def test_values(complete):
     assert complete("simulate", "--format", "") == ["swf", "csv", "sacct"]
     assert complete("simulate", "-s", "ccr,e") == ["ccr,easy"]
+    assert complete("simulate", "-s", "ccr,easy,") == [f"ccr,easy,{name}" for name in ("fcfs", "conservative", "whole-node", "recorded")]
+    assert complete("simulate", "-s", "cc") == ["ccr"] and complete("simulate", "-s", "ccr,cc") == []
+    assert len(complete("simulate", "-s", "")) == 6
     assert "aqua" in complete("simulate", "--policy", "")
     assert complete("simulate", "sc") == ["sccr"]  # a file
 

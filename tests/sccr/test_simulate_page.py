@@ -110,6 +110,46 @@ def test_without_bookings_there_are_no_errors_of_them(sccr, chromium, tmp_path):
     assert cells["fcfs"] == "-" and chromium.get_log("browser") == []
 
 
+def test_the_log_says_nothing_of_nodes(sccr, chromium, tmp_path):
+    work, page = tmp_path / "log.csv", tmp_path / "page.html"
+    work.write_text("submit,runtime,cpus,gpus,wait\n0,100,1,3,0\n0,100,1,3,10\n")
+    assert sccr("simulate", "-N", "2", "--cpus", "4", "--gpus", "4", "-s", "recorded,ccr", "--html", page, work).returncode == 0
+    chromium.get(f"file://{page}")
+    for figure in ("gpu_fragmentation", "gpu_stranded"):
+        of_log, of_ccr = chromium.find_elements(By.CSS_SELECTOR, f'td[data-figure="{figure}"]')
+        assert of_log.text == "-" and "on which nodes" in of_log.get_attribute("title") and of_ccr.text.endswith(" %")
+    assert chromium.get_log("browser") == []
+
+
+def test_interrupted_before_the_first_start(sccr, chromium, tmp_path):
+    """The page of such a run: nothing has started, and no time has passed."""
+    page, _ = make_page(sccr, tmp_path, jobs=20, days=1, schedulers="ccr")
+    head, data, tail = re.fullmatch(r'(.*<script type="application/json" id="data">)(.*?)(</script>.*)', page.read_text(), re.S).groups()
+    data = json.loads(data)
+    of_none = {k for k in data["runs"][0] if k.startswith(("wait_", "slowdown_"))} | {"makespan", "cpu_utilisation", "gpu_utilisation", "queue_mean"}
+    data["runs"][0].update({k: None for k in of_none} | {"jobs": 0, "complete": False, "groups": [], "sizes": []})
+    data.update(to=0, looks=[], bookings=[], places=[], **{"from": 0})
+    data["jobs"].update({k: [] for k, v in data["jobs"].items() if isinstance(v, list)}, count=0)
+    page.write_text(head + json.dumps(data).replace("</", "<\\/") + tail)
+    chromium.get(f"file://{page}")
+    for figure in of_none - {"slowdown_median"}:
+        cell = chromium.find_element(By.CSS_SELECTOR, f'td[data-figure="{figure}"]')
+        assert cell.text == "-" and cell.get_attribute("title") in ("no job started", "no time has passed"), figure
+    assert chromium.find_element(By.CSS_SELECTOR, '[data-card="wait_mean"]').text == "-"
+    assert {o.text for o in chromium.find_elements(By.CSS_SELECTOR, "#speed option")} == {"-"}
+    assert chromium.get_log("browser") == []
+
+
+def test_speeds_of_a_short_run(sccr, chromium, tmp_path):
+    work, page = tmp_path / "work.csv", tmp_path / "page.html"
+    work.write_text("submit,runtime,cpus\n0,2,1\n")
+    assert sccr("simulate", "-N", "1", "--html", page, work).returncode == 0
+    chromium.get(f"file://{page}")
+    assert [o.text for o in chromium.find_elements(By.CSS_SELECTOR, "#speed option")] == \
+        [f"{v} s a second" for v in ("0.017", "0.033", "0.067", "0.20")]
+    assert chromium.get_log("browser") == []
+
+
 def test_waits_follow_from_the_jobs_on_the_page(browser, days):
     """The picture's own data comes to the figures beside it."""
     mean, fillers = browser.execute_script(

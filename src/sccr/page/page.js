@@ -85,21 +85,26 @@ const FIGURES = [
   ["estimates", "jobs that had a booking", "count"], ["estimate_error_mean", "start estimate, mean error", "seconds"],
   ["estimate_error_p95", "start estimate, 95 % of errors", "seconds"], ["estimates_late", "started after the first estimate", "count"],
 ];
+/* what a figure that is null lacks */
+const LACKING = [[/^gpu_(frag|strand)/, "the log does not say on which nodes jobs ran"], [/^estimate/, "nobody had a booking"],
+  [/^(wait|slowdown)/, "no job started"], [/./, "no time has passed"]];
+function lacking(key) { return LACKING.find((x) => x[0].test(key))[1]; }
+function shown(value, kind) { return value === null ? "-" : FORMAT[kind](value); }
 function cell(run, key, kind) {
-  return `<td data-run="${esc(run.scheduler)}" data-figure="${key}" data-value="${run[key]}" title="${run[key] ?? "nobody had a booking"}">${run[key] === null ? "-" : FORMAT[kind](run[key])}</td>`;
+  return `<td data-run="${esc(run.scheduler)}" data-figure="${key}" data-value="${run[key]}" title="${run[key] ?? lacking(key)}">${shown(run[key], kind)}</td>`;
 }
 function tables() {
-  const R = D.runs, main = R[0], shown = FIGURES.filter((f) => HAS_GPU || !f[0].startsWith("gpu_"));
+  const R = D.runs, main = R[0], listed = FIGURES.filter((f) => HAS_GPU || !f[0].startsWith("gpu_"));
   const brief = {fillers: "of them fillers", gpu_idle_while_waiting: "GPUs idle, jobs wait"};
   const cards = HAS_GPU
     ? ["jobs", "fillers", "wait_mean", "wait_median", "wait_p95", "gpu_utilisation", "gpu_idle_while_waiting", "cpu_utilisation"]
     : ["jobs", "fillers", "wait_mean", "wait_median", "wait_p95", "slowdown_mean", "cpu_utilisation"];
   $("cards").innerHTML = cards.map((key) => {
     const f = FIGURES.find((x) => x[0] === key);
-    return `<div class="card"><b data-card="${key}" data-value="${main[key]}">${FORMAT[f[2]](main[key])}</b><span>${brief[key] || f[1]}</span></div>`;
+    return `<div class="card"><b data-card="${key}" data-value="${main[key]}">${shown(main[key], f[2])}</b><span>${brief[key] || f[1]}</span></div>`;
   }).join("");
   const all = `<div class="table"><table><caption>Figures</caption><thead><tr><th></th>${R.map((r) => `<th scope="col">${esc(r.scheduler)}</th>`).join("")}</tr></thead><tbody>` +
-    shown.map((f) => `<tr><th scope="row">${f[1]}</th>${R.map((r) => cell(r, f[0], f[2])).join("")}</tr>`).join("") + "</tbody></table></div>";
+    listed.map((f) => `<tr><th scope="row">${f[1]}</th>${R.map((r) => cell(r, f[0], f[2])).join("")}</tr>`).join("") + "</tbody></table></div>";
   const group = (key, title) => main[key].length ? `<div class="table"><table><caption>${title}</caption><thead><tr><th></th><th scope="col">jobs</th><th scope="col">wait, mean</th><th scope="col">median</th><th scope="col">95 %</th><th scope="col">slowdown</th>` +
     `<th scope="col">core share</th>${HAS_GPU ? "<th scope=\"col\">GPU share</th>" : ""}</tr></thead><tbody>` +
     main[key].map((g) => `<tr><th scope="row">${esc(g.name)}</th><td>${FORMAT.count(g.jobs)}</td><td>${span(g.wait_mean)}</td><td>${span(g.wait_median)}</td><td>${span(g.wait_p95)}</td><td>${g.slowdown_mean.toFixed(2)}</td>` +

@@ -89,7 +89,7 @@ for (const [v, words] of SPANS) $("window").add(new Option(words, v));
 $("window").value = D.to - D.from > 3 * 86400 ? 86400 * 2 : 0;
 const full = Math.max(D.to - D.from, 1);
 for (const k of [120, 60, 30, 10]) {
-  const v = full / k;
-  $("speed").add(new Option(v >= 5400 ? (v / 3600).toFixed(1) + " h a second" : v >= 90 ? Math.round(v / 60) + " min a second" : v.toFixed(1) + " s a second", v));
+  const v = full / k, words = v >= 5400 ? (v / 3600).toFixed(1) + " h" : v >= 90 ? Math.round(v / 60) + " min" : v >= 1 ? v.toFixed(1) + " s" : v.toPrecision(2) + " s";
+  $("speed").add(new Option(D.to > D.from ? words + " a second" : "-", v));
 }
 $("speed").selectedIndex = 1;

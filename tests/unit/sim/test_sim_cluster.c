@@ -61,6 +61,58 @@ Test(sim_cluster, reads_a_slurm_conf)
 	sim_cluster_free(&c);
 }
 
+/* Which of the nodes a partition has, as a word of 0 and 1. */
+static const char *nodes_of(const struct sim_cluster *c, const char *part)
+{
+	static char word[32];
+	const struct sim_partition *p = &c->part[sim_cluster_part(c, part)];
+
+	for (uint32_t i = 0; i < c->nodes; i++)
+		word[i] = !p->has_node || p->has_node[i] ? '1' : '0';
+	word[c->nodes] = '\0';
+	return word;
+}
+
+Test(sim_cluster, node_sets)
+{
+	static const char *const parts[][2] = {
+	    {"f", "101100"},	 {"big", "001000"},  {"n", "000110"},
+	    {"both", "101110"},	 {"list", "101101"}, {"all", "111111"},
+	    {"mixed", "111111"}, {"none", "000000"}, {"range", "111100"}};
+	struct sim_cluster c;
+	struct ccr_error e = {0};
+
+	cr_assert_eq(load(&c,
+			  "NodeSet=set1 Feature=fast\n"
+			  "nodeset=set2 nodes=a2\n"
+			  "NodeName=DEFAULT Features=fast,\"old\"\n"
+			  "NodeName=a1\n"
+			  "NodeName=a2 Feature=faster,notfast\n"
+			  "NodeName=a3 Feature=big,fast\n"
+			  "NodeName=a4\n"
+			  "NodeName=b[1-2] Feature=fas\n"
+			  "NodeSet=n Nodes=a4,b1\n"
+			  "NodeSet=both Feature=fast Nodes=b1\n"
+			  "NodeSet=every Nodes=ALL\n"
+			  "NodeSet=none Feature=fa\n"
+			  "PartitionName=f Nodes=set1\n"
+			  "NodeSet=big Feature=big\n"
+			  "PartitionName=big Nodes=big\n"
+			  "PartitionName=n Nodes=n\n"
+			  "PartitionName=both Nodes=both\n"
+			  "PartitionName=list Nodes=set1,b2,big\n"
+			  "PartitionName=all Nodes=every\n"
+			  "PartitionName=mixed Nodes=b1,all\n"
+			  "PartitionName=none Nodes=none\n"
+			  "PartitionName=range Nodes=set[1-2]\n",
+			  &e),
+		     0, "%s", e.text);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		cr_assert_str_eq(nodes_of(&c, parts[i][0]), parts[i][1], "%s: %s", parts[i][0],
+				 nodes_of(&c, parts[i][0]));
+	sim_cluster_free(&c);
+}
+
 Test(sim_cluster, names_file_line_and_what_is_wrong)
 {
 	static const struct {
@@ -71,7 +123,13 @@ Test(sim_cluster, names_file_line_and_what_is_wrong)
 	    {"NodeName=a\nNodeName=a\n", ":2: this node is defined twice"},
 	    {"NodeName=a Gres=gpu:h100:many\n", "a number of GPUs is expected: \"many\""},
 	    {"NodeName=a Gres=gpu:a:1,gpu:b:1,gpu:c:1,gpu:d:1,gpu:e:1\n", "more kinds of GPU"},
-	    {"NodeName=a\nPartitionName=p Nodes=b\n", "partition p names node b"},
+	    {"NodeName=a\nPartitionName=p Nodes=b\n", "partition p: a node (NodeName=), a node set "
+						      "(NodeSet=) or ALL is expected, found \"b\""},
+	    {"NodeName=a\nPartitionName=p Nodes=a[1-\n", ": partition p: host list"},
+	    {"NodeName=a\nNodeSet=s Nodes=t\nNodeSet=t Nodes=a\nPartitionName=p Nodes=s\n",
+	     ": node set s: a node (NodeName=) or ALL is expected, found \"t\""},
+	    {"NodeName=a\nNodeSet=s\n", ":2: a node set without Feature= and Nodes=: \"s\""},
+	    {"NodeSet=s Nodes=a\nNodeSet=s Feature=f\n", ":2: this node set is defined twice"},
 	    {"NodeName=a\nPartitionName=p MaxTime=soon\n", "a time limit is expected"},
 	    {"Include other.conf\n", "included files are not followed"},
 	    {"# nothing\n", "no node is defined"}};

@@ -30,11 +30,34 @@ Test(sim_columns, csv_in_any_order_with_quotes)
 	cr_assert_str_eq(l.gpu_type, "h100");
 	cr_assert_eq(l.want.mem, 65536);
 	cr_assert_eq(l.want.nodes, 1);
-	cr_assert_eq(sim_columns_line(c, "x,5,1,60,1,,,,,\n", &l, &m), SIM_LINE_JOB);
+	cr_assert_eq(sim_columns_line(c, "x,2026-01-01T00:00:05,1,60,1,,,,,\n", &l, &m),
+		     SIM_LINE_JOB);
 	cr_assert_eq(l.limit, 60000); /* a plain number is seconds */
 	cr_assert_eq(l.want.gpus, 0);
 	cr_assert_eq(sim_columns_line(c, "# a comment", &l, &m), SIM_LINE_NONE);
 	sim_columns_free(c);
+}
+
+/* Their zeros lie decades apart. */
+Test(sim_columns, seconds_and_dates_do_not_mix)
+{
+	static const char *const lines[] = {"5,1,1\n", "2026-01-01T00:00:00,1,1\n"},
+				 *const said[] = {"seconds as before is expected",
+						  "a date as before is"};
+	struct sim_message m;
+	struct sim_line l;
+
+	for (int first = 0; first < 2; first++) {
+		struct sim_columns *c = columns(SIM_FORMAT_CSV, "submit,runtime,cpus");
+
+		cr_assert_eq(sim_columns_line(c, "soon,1,1\n", &l, &m), SIM_LINE_BAD);
+		for (int i = 0; i < 2; i++) {
+			cr_assert_eq(sim_columns_line(c, lines[first], &l, &m), SIM_LINE_JOB);
+			cr_assert_eq(sim_columns_line(c, lines[!first], &l, &m), SIM_LINE_BAD);
+			cr_assert_not_null(strstr(m.text, said[first]), "%s", m.text);
+		}
+		sim_columns_free(c);
+	}
 }
 
 Test(sim_columns, csv_says_what_is_wrong)

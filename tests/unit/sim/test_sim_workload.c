@@ -31,7 +31,7 @@ static void open_all(struct sim_workload *w, struct sim_cluster *c, const char *
 	struct ccr_error e = {0};
 
 	put(text);
-	cr_assert_eq(sim_workload_open(w, path, SIM_FORMAT_AUTO, &e), 0, "%s", e.text);
+	cr_assert_eq(sim_workload_open(w, path, SIM_FORMAT_AUTO, NULL, &e), 0, "%s", e.text);
 	w->cluster = c;
 	cr_assert_eq(sim_workload_check(w, complain, NULL, &e), 0, "%s", e.text);
 }
@@ -159,10 +159,10 @@ Test(sim_workload, files_without_jobs)
 	struct ccr_error e = {0};
 
 	put("; only a comment\n");
-	cr_assert_eq(sim_workload_open(&w, path, SIM_FORMAT_AUTO, &e), CCR_EINVAL);
+	cr_assert_eq(sim_workload_open(&w, path, SIM_FORMAT_AUTO, NULL, &e), CCR_EINVAL);
 	cr_assert_not_null(strstr(e.text, "no job in it"));
 	sim_workload_close(&w);
-	cr_assert_eq(sim_workload_open(&w, "/nowhere/x.swf", SIM_FORMAT_AUTO, &e), CCR_EIO);
+	cr_assert_eq(sim_workload_open(&w, "/nowhere/x.swf", SIM_FORMAT_AUTO, NULL, &e), CCR_EIO);
 	sim_workload_close(&w);
 	unlink(path);
 }
