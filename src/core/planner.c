@@ -388,6 +388,11 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		*out = NULL;
 	if (!p)
 		return nomem(err);
+	/* when others have left it room is not known, and what it held nobody else would get */
+	if (ccr__too_long(plan, job, NULL)) {
+		ccr_plan_drop(plan, job->id);
+		return CCR_BOOK_NEVER;
+	}
 	depth = p->depth == UINT32_MAX ? plan->opt.depth : p->depth;
 	here = e && e->b.partition == job->partition;
 	if (here && !ccr__same_job(plan, e, job)) {

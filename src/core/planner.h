@@ -158,8 +158,9 @@ int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
 
 enum ccr_book {
 	CCR_BOOKED = 0,
-	CCR_BOOK_NEVER,	 /* its candidates cannot hold it even when empty */
-	CCR_BOOK_DEPTH,	 /* as many as the depth are ahead of it in its partition */
+	CCR_BOOK_NEVER, /* its candidates cannot hold it even when empty, or long jobs have no share
+			 * of the GPUs left for it */
+	CCR_BOOK_DEPTH, /* as many as the depth are ahead of it in its partition */
 	CCR_BOOK_WINDOW, /* its earliest start is beyond the window; it counts for the depth */
 	CCR_BOOK_ERROR,	 /* out of memory; err has it */
 };

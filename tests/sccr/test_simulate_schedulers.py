@@ -42,15 +42,16 @@ def test_the_page_says_the_depth_that_counts(sccr, work, tmp_path):
 
 
 def test_one_that_fails_takes_nothing_from_the_others(sccr, work, tmp_path):
-    """A long job for more GPUs than long jobs may have never starts with ccr; the models know no such rule."""
+    """A long job for more GPUs than long jobs may have never starts with ccr, and holds nobody up; the models know
+    no such rule."""
     policy = work('{"version": 1, "preset": "ccr", "backfill": {"long_jobs": {"over": "1:00:00", "gpu_fraction": 0.25}}}', "p.json")
-    jobs = work("id,submit,runtime,cpus,gpus,limit\n1,0,10,1,4,7200\n")
+    jobs = work("id,submit,runtime,cpus,gpus,limit\n1,0,10,1,4,7200\n2,1,10,1,1,20\n")
     cluster = ["-N", "1", "--cpus", "8", "--gpus", "4", "-p", policy, "-o", tmp_path / "figures", "--html", tmp_path / "page"]
     for schedulers, done in (("easy,ccr", ["easy"]), ("ccr,easy", ["easy"]), ("fcfs,ccr,easy", ["fcfs", "easy"])):
         r = sccr("simulate", *cluster, "-s", schedulers, "--json", jobs)
         assert r.returncode == 1 and r.stderr == "sccr simulate: scheduler ccr: 1 job never started, the first is job 1\n"
         runs = json.loads((tmp_path / "figures").read_text())["runs"]
-        assert [run["scheduler"] for run in runs] == done and all(run["jobs"] == 1 for run in runs)
+        assert [run["scheduler"] for run in runs] == done and all(run["jobs"] == 2 for run in runs)
         assert f'"scheduler":"{done[0]}"' in (tmp_path / "page").read_text()
     before = (tmp_path / "figures").read_text(), (tmp_path / "page").read_text()
     assert sccr("simulate", *cluster, "-s", "ccr", jobs).returncode == 1  # nothing comes of it

@@ -204,6 +204,8 @@ Test(planner, long_jobs_have_their_share)
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
 	cr_assert_eq(turn(p, &j1, NULL), CCR_START);
 	cr_assert_eq(ccr_plan_pick(p, &j2, false, &slot, NULL), CCR_WAIT_LONG);
+	cr_assert_eq(ccr_plan_book(p, &j2, NULL, NULL), CCR_BOOK_NEVER);
+	cr_assert(!ccr_plan_booking(p, 2), "what it held would be nobody's");
 	cr_assert_eq(turn(p, &j3, NULL), CCR_START);
 	ccr_plan_free(p);
 }
