@@ -82,7 +82,7 @@ struct ccr__turn {
 };
 
 /* What the stock plugin said of the nodes that are booked for a job; see proven.c. */
-#define CCR__PROOFS 256
+#define CCR__PROOFS 1024
 struct ccr__proof {
 	uint32_t job;
 	uint64_t asked;	    /* a digest of its request */
@@ -143,7 +143,7 @@ struct ccr__gate {
 	struct ccr__answer *answers;
 	struct ccr__stuck stuck[64]; /* the latest */
 	uint32_t stuck_next;
-	struct ccr__proof proof[CCR__PROOFS]; /* the latest */
+	struct ccr__proof proof[CCR__PROOFS];
 	uint32_t proof_next;
 	struct ccr__part_of_het *het;
 	uint32_t hets;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define G	    ccr__gate
+#define WAYS	    4  /* rows among which a job finds its own */
 #define NEVER_AGAIN 60 /* s after which a job for which no nodes were found is tried again */
 
 struct when {
@@ -50,16 +51,36 @@ static uint64_t nodes_of(const struct ccr_booking *b)
 	return h;
 }
 
-/* The job's row; an empty or the oldest one if it has none. */
-static struct ccr__proof *proof_of(uint32_t job)
+/* The rows that may be a job's: thousands of blocked jobs look here in a cycle. */
+static struct ccr__proof *rows_of(uint32_t job)
 {
-	struct ccr__proof *p = &G.proof[G.proof_next];
+	return &G.proof[job % (CCR__PROOFS / WAYS) * WAYS];
+}
 
-	for (uint32_t i = 0; i < CCR__PROOFS; i++)
-		if (G.proof[i].job == job)
-			return &G.proof[i];
-	G.proof_next = (G.proof_next + 1) % CCR__PROOFS;
-	*p = (struct ccr__proof){.job = job};
+/* What is known of the job's request as it is; NULL: nothing. */
+static struct ccr__proof *known(uint32_t job, uint64_t ask)
+{
+	struct ccr__proof *row = rows_of(job);
+
+	for (uint32_t i = 0; i < WAYS; i++)
+		if (row[i].job == job)
+			return row[i].asked == ask ? &row[i] : NULL;
+	return NULL;
+}
+
+/* The same, and the job's own or another's row, emptied, where nothing is known. */
+static struct ccr__proof *proof_of(uint32_t job, uint64_t ask)
+{
+	struct ccr__proof *row = rows_of(job), *p = known(job, ask);
+
+	if (p)
+		return p;
+	for (uint32_t i = 0; i < WAYS && !p; i++)
+		if (row[i].job == job)
+			p = &row[i];
+	if (!p)
+		p = &row[G.proof_next++ % WAYS];
+	*p = (struct ccr__proof){.job = job, .asked = ask};
 	return p;
 }
 
@@ -165,13 +186,11 @@ bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct cc
 	*v = (struct ccr__proving){.wanted = !ask->exact && !ask->mixed};
 	if (!v->wanted)
 		return true;
-	p = proof_of(job->job_id);
 	v->asked = asked(job, ask);
-	if (p->asked != v->asked)
-		*p = (struct ccr__proof){.job = job->job_id, .asked = v->asked};
-	if (p->never && time(NULL) - p->never < NEVER_AGAIN)
+	p = known(job->job_id, v->asked); /* (a row is for those who are booked alone) */
+	if (p && p->never && time(NULL) - p->never < NEVER_AGAIN)
 		return false;
-	if (!own || p->good != nodes_of(own))
+	if (!p || !own || p->good != nodes_of(own))
 		return true;
 	for (uint32_t i = 0; i < own->n; i++)
 		if (!ccr_bit(G.candidates, own->share[i].node))
@@ -194,7 +213,7 @@ bool ccr__proof_holds(const struct ccr__proving *v, const struct ccr_slurm_test 
 
 	if (!t || !v->wanted)
 		return true;
-	p = proof_of(t->job->job_id);
+	p = proof_of(t->job->job_id, v->asked);
 	nodes = nodes_of(b);
 	if (p->good == nodes || p->bad == nodes)
 		return p->good == nodes;
@@ -216,7 +235,7 @@ bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test
 		       struct ccr_ask *ask)
 {
 	size_t words = CCR_WORDS(G.cluster.n) + 1;
-	struct ccr__proof *p = proof_of(t->job->job_id);
+	struct ccr__proof *p = proof_of(t->job->job_id, v->asked);
 	struct when *list;
 	uint64_t *sets;
 	bool ok;
@@ -248,9 +267,7 @@ void ccr__proof_end(struct ccr__proving *v, uint32_t job)
 
 	free(v->old);
 	v->old = NULL;
-	if (!v->wanted || !b)
-		return;
-	p = proof_of(job);
-	if (p->found)
+	p = v->wanted && b ? known(job, v->asked) : NULL;
+	if (p && p->found)
 		p->good = nodes_of(b);
 }
