@@ -70,6 +70,27 @@ static uint64_t *copy(const uint64_t *set)
 	return to;
 }
 
+/*
+ * sched/backfill leaves out for a while what it keeps for another hetjob, or where a job is
+ * completing. What is booked there stays: a booking that is given up for that is somebody else's in
+ * the next main cycle.
+ */
+static void keep_promised(const job_record_t *job)
+{
+	const struct ccr_booking *own = ccr_plan_booking(G.plan, job->job_id);
+	const bitstr_t *part = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
+	const bitstr_t *not = job->details->exc_node_bitmap;
+
+	for (uint32_t i = 0; own && part && i < own->n; i++) {
+		uint32_t node = own->share[i].node;
+
+		if (node < G.cluster.n && node < (uint32_t)bit_size((bitstr_t *)part) &&
+		    bit_test((bitstr_t *)part, node) && !(not &&bit_test((bitstr_t *)not, node)) &&
+		    node_record_table_ptr[node] && ccr_node_usable(node_record_table_ptr[node]))
+			ccr_bit_set(G.candidates, node);
+	}
+}
+
 static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
 {
 	time_t now = time(NULL);
@@ -80,6 +101,7 @@ static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
 		forget(h);
 	else if (!(h = row(now)))
 		return false;
+	keep_promised(t->job);
 	h->set = copy(G.candidates);
 	h->required = required ? copy(required) : NULL;
 	if (!h->set || (required && !h->required)) {
