@@ -93,7 +93,7 @@ def test_a_preempting_qos_goes_first(cluster):
     c.run("sacctmgr", "-i", "modify", "user", "games", "man", "set", "qos+=urgent")
     first = c.sbatch("sleep 9999", user="man", gres="gpu:4", time=60, qos="urgent", nodelist="n1")
     c.wait_state(first)
-    low = [c.sbatch("sleep 9999", user="games", gres="gpu:4", time=60, qos="normal")
+    low = [c.sbatch("sleep 9999", user="games", gres="gpu:4", time=30, qos="normal")
            for _ in range(4)]
     c.wait_for(lambda: c.states(*low).count("RUNNING") == 1)
     top = c.sbatch("sleep 9999", user="man", nodes=2, gpus_per_node=4, time=60, qos="urgent")
