@@ -124,10 +124,10 @@ int ccr__hold(struct ccr_plan *plan, struct ccr__entry *e)
 	if (e->held || !e->b.n)
 		return 0;
 	for (uint32_t i = 0; i < e->b.n; i++) {
-		if (ccr_timeline_hold(plan->tl, e->b.share[i].node, e->b.start, e->b.end,
+		if (ccr_timeline_hold(plan->tl, e->b.share[i].node, ccr__from(e), e->b.end,
 				      &e->b.share[i].a, true)) {
 			while (i-- > 0)
-				ccr_timeline_unhold(plan->tl, e->b.share[i].node, e->b.start,
+				ccr_timeline_unhold(plan->tl, e->b.share[i].node, ccr__from(e),
 						    e->b.end, &e->b.share[i].a, true);
 			return CCR_ENOMEM;
 		}
@@ -142,7 +142,7 @@ void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e)
 		return;
 	/* The steps at both ends are still there, so this needs no memory and cannot fail. */
 	for (uint32_t i = 0; i < e->b.n; i++)
-		ccr_timeline_unhold(plan->tl, e->b.share[i].node, e->b.start, e->b.end,
+		ccr_timeline_unhold(plan->tl, e->b.share[i].node, ccr__from(e), e->b.end,
 				    &e->b.share[i].a, true);
 	e->held = false;
 }
@@ -181,6 +181,7 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	e->b.start = slot->start;
 	e->b.end = ccr_end(slot->start, e->limit);
 	e->b.due = 0;
+	e->b.over = e->b.claim = false;
 	if (slot->n && !e->b.first_start) {
 		e->b.first_start = slot->start;
 		e->b.made = plan->tl->now;
@@ -215,20 +216,39 @@ static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64
 	return true;
 }
 
-/* Whether the entry's place is whole, begun at once if its time has come. */
-static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
+/* Begins the entry's place at once if its time has come. False, if asked, where that is not whole.
+ */
+static bool begin(struct ccr_plan *plan, struct ccr__entry *e, bool ask)
 {
 	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
 	int64_t late = late_by(e, start);
 	int64_t end = ccr_end(start, e->limit > late ? e->limit - late : 1);
 
-	if (!holds(plan, e, start, end))
+	if (ask && !holds(plan, e, start, end))
 		return false;
 	if (e->b.start <= plan->tl->now && !e->b.due)
 		e->b.due = e->b.start;
 	e->b.start = start;
 	e->b.end = end;
 	return true;
+}
+
+/* Whether the entry's place is whole, begun at once if its time has come. */
+static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	return begin(plan, e, true);
+}
+
+/*
+ * A place that counts on jobs making way is not whole until they have, and which they are is known
+ * when its job has its turn: it stays, on nodes that are up.
+ */
+static bool stays_over(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	for (uint32_t i = 0; i < e->b.n; i++)
+		if (!plan->tl->node[e->b.share[i].node].up)
+			return false;
+	return e->b.over && begin(plan, e, false);
 }
 
 /*
@@ -273,12 +293,12 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 
 		if (e->held || !e->b.n)
 			continue;
-		if (still_whole(plan, e) || slide(plan, e)) {
+		if (e->b.over ? stays_over(plan, e) : still_whole(plan, e) || slide(plan, e)) {
 			if ((rc = ccr__hold(plan, e)))
 				return rc;
 			continue;
 		}
-		if (e->restored) {
+		if (e->restored || e->b.claim) {
 			/* What to look for instead is not known: its job's turn comes. */
 			ccr__remove(plan, e);
 			i--;
@@ -296,6 +316,32 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 			return rc;
 	}
 	return 0;
+}
+
+int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
+{
+	struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required, true};
+	struct ccr_slot slot = {.start = CCR_FOREVER};
+	uint32_t lent;
+	bool whole;
+	int rc = 0;
+
+	ccr__lift(plan, e);
+	lent = ccr__lend(plan, job);
+	whole = still_whole(plan, e) || slide(plan, e);
+	if (!whole) {
+		for (uint32_t j = ccr__above(plan, &e->b.rank); j < plan->entries; j++)
+			ccr__lift(plan, plan->rank[j]);
+		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+					 ccr_end(plan->tl->now, plan->opt.window) + 1,
+					 &plan->opt.place, &slot);
+	}
+	ccr__take_again(plan, job, lent);
+	if (!rc)
+		rc = whole ? ccr__hold(plan, e) : ccr__assign(plan, e, &slot);
+	if (!rc)
+		rc = ccr__mark_over(plan, e, job);
+	return rc ? rc : ccr__settle(plan, true);
 }
 
 int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,

@@ -55,7 +55,7 @@ static const struct ccr__entry *holder(const struct ccr_plan *plan, uint32_t nod
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		const struct ccr__entry *e = plan->rank[i];
 
-		if (!e->held || t < e->b.start || t >= e->b.end)
+		if (!e->held || t < ccr__from(e) || t >= e->b.end)
 			continue;
 		for (uint32_t k = 0; k < e->b.n; k++)
 			if (e->b.share[k].node == node)
@@ -107,7 +107,7 @@ static void add_due(const void *from, uint32_t node, struct ccr_amount *free)
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		const struct ccr__entry *e = plan->rank[i];
 
-		for (uint32_t k = 0; e->held && e->b.start <= plan->tl->now && k < e->b.n; k++)
+		for (uint32_t k = 0; e->held && ccr__from(e) <= plan->tl->now && k < e->b.n; k++)
 			if (e->b.share[k].node == node)
 				ccr_amount_add(free, &e->b.share[k].a);
 	}
@@ -186,6 +186,7 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 	struct ccr_query q = ccr__query(job);
 	enum ccr_verdict v = CCR_START;
 	struct ccr__entry *own = ccr__find(plan, job->id);
+	uint32_t lent;
 
 	if (why)
 		*why = (struct ccr_conflict){0};
@@ -199,10 +200,12 @@ enum ccr_verdict ccr_plan_may_fit(struct ccr_plan *plan, const struct ccr_plan_j
 	}
 	ccr__blocks(plan, false);
 	ccr__clear_for(plan, job, own);
+	lent = ccr__lend(plan, job);
 	if (!ccr_search_at(plan->search, plan->tl, &q, plan->tl->now, out)) {
 		v = for_booking(plan, job, out, why) ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
 		memset(out, 0, CCR_WORDS(plan->tl->n) * sizeof(*out));
 	}
+	ccr__take_again(plan, job, lent);
 	ccr__put_back(plan);
 	return v;
 }

@@ -71,6 +71,12 @@ struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *jo
 
 void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e);
 
+/* From when on the entry holds its place: a claim does from now. */
+static inline int64_t ccr__from(const struct ccr__entry *e)
+{
+	return e->b.claim ? 0 : e->b.start;
+}
+
 /* Takes an entry's place out of the timeline, or gives it back; nothing to do is well. */
 int ccr__hold(struct ccr_plan *plan, struct ccr__entry *e);
 void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e);
@@ -123,6 +129,29 @@ void ccr__put_back(struct ccr_plan *plan);
  * otherwise send the highest booking behind lower ones that are only next on its node.
  */
 int ccr__settle(struct ccr_plan *plan, bool reality);
+
+/*
+ * Gives back what the jobs that make way for this one hold, or takes so much of it again; returns
+ * how much that is.
+ */
+uint32_t ccr__lend(struct ccr_plan *plan, const struct ccr_plan_job *job);
+void ccr__take_again(struct ccr_plan *plan, const struct ccr_plan_job *job, uint32_t lent);
+
+/* The entry's place counts on jobs making way if it is not whole without. */
+int ccr__mark_over(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job);
+
+/*
+ * The job of an entry that counts on jobs making way has its turn, and says which: its place stays
+ * if it is whole then, else it is made anew, or none. CCR_ENOMEM.
+ */
+int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job);
+
+/*
+ * The claim is of this request, and its nodes hold what they are to in a moment, if those that make
+ * way for the job have. (Candidates are no sign: who completes, or another set of features, may be
+ * left out.)
+ */
+bool ccr__claim_stands(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job);
 
 /* Gives an entry that is not held a new place, or none. CCR_ENOMEM leaves it without one. */
 int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot);

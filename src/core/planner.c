@@ -216,10 +216,10 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err)
 	return 0;
 }
 
-/* Of jobs that are booked together the first counts. */
+/* Of jobs that are booked together the first counts; one that has a claim is as good as gone. */
 static bool counts(const struct ccr__entry *e)
 {
-	return !e->together || e->together == e->b.job;
+	return !e->b.claim && (!e->together || e->together == e->b.job);
 }
 
 uint32_t ccr__ahead(const struct ccr_plan *plan, const struct ccr_plan_job *job)
@@ -296,9 +296,13 @@ static int look(struct ccr_plan *plan, const struct ccr_plan_job *job, int64_t f
 		struct ccr_slot *slot)
 {
 	struct ccr_query q = ccr__query(job);
+	uint32_t lent = ccr__lend(plan, job);
+	int rc;
 
 	q.sure = true;
-	return ccr_search_earliest(plan->search, plan->tl, &q, from, until, &plan->opt.place, slot);
+	rc = ccr_search_earliest(plan->search, plan->tl, &q, from, until, &plan->opt.place, slot);
+	ccr__take_again(plan, job, lent);
+	return rc;
 }
 
 /* The booking now is in the partition that the job is tried in. */
@@ -322,6 +326,8 @@ static int improve(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr
 	rc = look(plan, job, from, e->b.start, &slot);
 	if (!rc && slot.n && !(rc = move(plan, e, job))) {
 		rc = ccr__assign(plan, e, &slot);
+		if (!rc)
+			rc = ccr__mark_over(plan, e, job);
 		ccr__trim(plan, job->partition, depth);
 	} else if (ccr__hold(plan, e)) {
 		rc = CCR_ENOMEM;
@@ -359,6 +365,8 @@ static enum ccr_book make(struct ccr_plan *plan, struct ccr__entry *e,
 		rc = look(plan, job, from, ccr_end(plan->tl->now, plan->opt.window) + 1, &slot);
 	if (!rc)
 		rc = ccr__assign(plan, e, &slot);
+	if (!rc)
+		rc = ccr__mark_over(plan, e, job);
 	if (ccr__settle(plan, false) || rc)
 		return nomem(err);
 	ccr__trim(plan, job->partition, depth);
@@ -394,6 +402,17 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		return CCR_BOOK_NEVER;
 	}
 	depth = p->depth == UINT32_MAX ? plan->opt.depth : p->depth;
+	if (e && e->b.claim) {
+		/* who makes way for it is known in its own partition alone */
+		if (e->b.partition != job->partition || ccr__claim_stands(plan, e, job)) {
+			ccr__close_strict(plan, p, job);
+			if (e->b.partition == job->partition)
+				ccr_plan_rerank(plan, job->id, &job->rank);
+			return result(e, out);
+		}
+		ccr__remove(plan, e);
+		e = NULL;
+	}
 	here = e && e->b.partition == job->partition;
 	if (here && !ccr__same_job(plan, e, job)) {
 		ccr__remove(plan, e);
@@ -426,6 +445,8 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		return here || !e || !e->b.n ? CCR_BOOK_DEPTH : result(e, out);
 	}
 	if (ccr__blocks(plan, true))
+		return nomem(err);
+	if (here && e->b.n && e->b.over && ccr__over_again(plan, e, job))
 		return nomem(err);
 	from = ccr__behind(plan, p, job);
 	if (here && e->b.n && e->b.start < from) {

@@ -41,6 +41,12 @@ struct ccr_rank {
 /* <0 if a is taken before b. */
 int ccr_rank_cmp(const struct ccr_rank *a, const struct ccr_rank *b);
 
+/* What a running job holds of a node, and until when, as it was loaded. */
+struct ccr_lent {
+	struct ccr_share share;
+	int64_t end;
+};
+
 /* A pending job in one of its partitions. Nothing of it is kept by reference. */
 struct ccr_plan_job {
 	uint32_t id; /* the same in all its partitions; not 0 */
@@ -56,6 +62,10 @@ struct ccr_plan_job {
 	 * they make way.
 	 */
 	bool over_lower;
+	/* Of the jobs that make way for this one (preemption): it is planned as if they ended now.
+	 */
+	const struct ccr_lent *lent;
+	uint32_t lents;
 };
 
 struct ccr_plan_options {
@@ -87,6 +97,8 @@ struct ccr_booking {
 	int64_t first_start; /* what the first cycle promised */
 	int64_t made;	     /* when that was */
 	int64_t due; /* from when it is late, if it is or will be; 0: it is in time as yet */
+	bool over;   /* it counts on running jobs making way: claim.h */
+	bool claim;  /* as that, and they are on their way out: held from now on */
 	uint32_t n;  /* 0 (ccr_plan_nth only): none in the window, start is CCR_FOREVER */
 	struct ccr_share *share; /* the nodes and what it takes of each */
 };

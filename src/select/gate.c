@@ -79,12 +79,15 @@ static const uint64_t *required(const job_record_t *job)
 	return G.required;
 }
 
-static struct ccr_plan_job plan_job(const job_record_t *job, uint16_t partition,
-				    const struct ccr_ask *ask)
+struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
+				  const struct ccr_ask *ask)
 {
+	struct ccr_rank rank = ccr_job_rank(job);
+
+	rank.preemptor = G.preemptor;
 	return (struct ccr_plan_job){
 	    .id = job->job_id,
-	    .rank = ccr_job_rank(job),
+	    .rank = rank,
 	    .partition = partition,
 	    .since = ccr_job_since(job),
 	    .limit = ask->limit,
@@ -218,7 +221,10 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	all_up(G.candidates);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
-	pj = plan_job(job, partition, &ask);
+	/* as it is booked: see ccr__book */
+	ask.need.whole = ask.need.whole || (may_preempt(t) && ccr__stuck(job->job_id));
+	G.need = &ask.need;
+	pj = ccr__plan_job(job, partition, &ask);
 	/* The plan's clock stands since the cycle began; the job would end that much later. */
 	if (pj.limit < CCR_FOREVER)
 		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
@@ -243,7 +249,8 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		v = ccr__find_pick(t, &pj, narrow, &why);
 	}
 	if (v == CCR_START) {
-		log_flag(BACKFILL, "slurm-ccr: %pJ may start", job);
+		if (!ccr__claim(t, partition, &ask))
+			log_flag(BACKFILL, "slurm-ccr: %pJ may start", job);
 		G.refused = NULL;
 		return SLURM_SUCCESS;
 	}
@@ -326,8 +333,12 @@ static enum ccr_book book_proven(const job_record_t *job, uint16_t partition, st
 	struct ccr_plan_job pj;
 
 	if (ccr__proof_begin(&proving, job, ask)) {
-		pj = plan_job(job, partition, ask);
+		pj = ccr__plan_job(job, partition, ask);
 		pj.demand = &ask->need;
+		pj.lent = G.lent;
+		pj.lents = ask->mixed ? 0 : G.lents;
+		/* its first place: of those below it may end who runs, so bookings are no bar */
+		pj.over_lower = pj.lents > 0;
 		book = ccr_plan_book(G.plan, &pj, b, err);
 	} else {
 		ccr_plan_drop(G.plan, job->job_id);
@@ -411,7 +422,9 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
 		ccr_cluster_with_gres(&G.cluster, t->job, G.candidates);
+		ccr__lent_begin(t, partition);
 		(void)ccr__book(t->job, partition, &ask, t);
+		ccr__lent_end();
 	}
 	return rc;
 }
@@ -430,7 +443,7 @@ static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct cc
 	int rc;
 
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, ask);
-	pj = plan_job(job, partition, ask);
+	pj = ccr__plan_job(job, partition, ask);
 	less_late(&pj);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v != CCR_START) {
@@ -521,12 +534,15 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 	}
 	if (who == CCR_MAIN_CYCLE)
 		ccr__unasked_before(t->job);
+	/* (by its partition: that has the higher tier) */
+	G.preemptor = may_preempt(t) && xstrcasestr(slurm_conf.preempt_type, "qos");
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)
 		rc = test_only(t, (uint16_t)partition);
 	else
 		rc = who == CCR_BACKFILL ? will_run(t, (uint16_t)partition) : ccr_inner_test(t);
+	G.preemptor = false;
 	pthread_mutex_unlock(&G.lock);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/claim.h"
 #include "core/smaller.h"
 #include "core/together.h"
 #include "select/gate.h"
@@ -132,6 +133,11 @@ struct ccr__gate {
 	uint16_t passed_partition;
 	int64_t passed_limit, passed_since;
 	struct ccr_share *pick;
+	/* Of the job whose booking is looked for: what those hold that it may preempt. */
+	struct ccr_lent *lent;
+	uint32_t lents;
+	bool preemptor; /* the job at hand ranks first as it may preempt by its QOS */
+	const struct ccr_demand *need; /* what the job is planned with whose pick is looked for */
 	/* The job that was refused last, for the TEST_ONLY that follows. */
 	const job_record_t *refused;
 	enum ccr_verdict refused_as;
@@ -158,7 +164,7 @@ extern struct ccr__gate ccr__gate;
  * sched/backfill asks twice in a row: whether the log has just had this of the job, as the last of
  * its kind.
  */
-enum ccr__said { CCR__SAID_WAITS, CCR__SAID_BOOK, CCR__SAID_KINDS };
+enum ccr__said { CCR__SAID_WAITS, CCR__SAID_BOOK, CCR__SAID_CLAIM, CCR__SAID_KINDS };
 bool ccr__just_said(enum ccr__said kind, uint32_t job, int what);
 
 /* Says why once and leaves everything to the stock plugin. */
@@ -186,6 +192,40 @@ int ccr__gate_partition(const part_record_t *part);
 void ccr__note_masked(const struct ccr_slurm_test *t);
 void ccr__unmask(struct ccr_slurm_test *t, bool now);
 void ccr__show_masked(void);
+
+/*
+ * The job as the plan wants it, with G.candidates to choose from and the floor of its request.
+ */
+struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
+				  const struct ccr_ask *ask);
+
+/* The stock plugin has picked nodes on which others are to be preempted first. */
+bool ccr__preempts(const struct ccr_slurm_test *t);
+
+/*
+ * Then it tells the nodes alone. Fills G.pick with what the job takes of them, by G.need; returns
+ * how many there are.
+ */
+int ccr__preempting_pick(const struct ccr_slurm_test *t, const struct ccr_plan_job *pj);
+
+/*
+ * A pick of it delays a booking: narrows G.fit to where its request leaves them whole when those
+ * that it may preempt are gone, if that is enough. G.attempt is overwritten.
+ */
+void ccr__preempting_fit(const struct ccr_slurm_test *t, const struct ccr_plan_job *pj);
+
+/*
+ * The job has passed RUN_NOW on the pick that is in G.pick. If others are to be preempted first, it
+ * does not start yet: it gets a claim, and the log says so (true).
+ */
+bool ccr__claim(const struct ccr_slurm_test *t, uint16_t partition, struct ccr_ask *ask);
+
+/* The job was not changed so that it may not have the nodes of its claim. */
+bool ccr__claim_fits(const job_record_t *job, const struct ccr_booking *b);
+
+/* Fills G.lent with what the jobs hold that this one may preempt; ccr__lent_end empties it. */
+void ccr__lent_begin(const struct ccr_slurm_test *t, uint16_t partition);
+void ccr__lent_end(void);
 
 /*
  * For ccr_gate_notices: the job was refused with G.candidates to choose from. which: what of its

@@ -34,6 +34,9 @@ static void free_room(void)
 	free(G.turns);
 	free(G.kind_set);
 	free(G.pick);
+	free(G.lent);
+	G.lent = NULL;
+	G.lents = 0;
 	ccr__het_free();
 	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
 	    NULL;
@@ -236,8 +239,9 @@ static void review(void)
 			     (ccr__waits_for_resources(job) ||
 			      (ccr_reason_of_one_part(job) && is_up(b->partition)));
 
+		stays = stays && (!b->claim || ccr__claim_fits(job, b));
 		if (stays && b->due &&
-		    now - b->due > (ccr__stuck(b->job) ? DUE_MOST_WHOLE : DUE_MOST)) {
+		    now - b->due > (b->claim || ccr__stuck(b->job) ? DUE_MOST_WHOLE : DUE_MOST)) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "
 			     "not: "
 			     "it gets %s",

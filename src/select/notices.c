@@ -150,7 +150,7 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 				       .share = b->share,
 				       .shares = b->n,
 				       .window = G.opt.window,
-				       .smaller = r ? smaller(r, until) : ""};
+				       .smaller = r && !b->claim ? smaller(r, until) : ""};
 
 		each(&n, data);
 	}

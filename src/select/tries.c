@@ -31,7 +31,7 @@ static void lend_preempted(const struct ccr_slurm_test *t, bool again)
 	job_record_t *victim;
 	int64_t now = ccr_plan_timeline(G.plan)->now;
 
-	if (!t->preempted || !*t->preempted || !list_count(*t->preempted))
+	if (!ccr__preempts(t))
 		return;
 	share = calloc(G.cluster.n + 1, sizeof(*share));
 	if (!share)
@@ -47,10 +47,14 @@ static void lend_preempted(const struct ccr_slurm_test *t, bool again)
 	free(share);
 }
 
-/* One try of the stock plugin on a set of nodes. START: it fits and delays no booking. */
+/*
+ * One try of the stock plugin on a set of nodes. START: it fits and delays no booking. That of a
+ * lower job is none to who preempts.
+ */
 static enum ccr_verdict attempt(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 				const uint64_t *set, uint64_t memory, struct ccr_conflict *why)
 {
+	struct ccr_plan_job held = *pj;
 	enum ccr_verdict v;
 	int n;
 
@@ -58,13 +62,18 @@ static enum ccr_verdict attempt(struct ccr_slurm_test *t, const struct ccr_plan_
 	t->job->details->pn_min_memory = memory;
 	if (ccr_inner_test(t) != SLURM_SUCCESS)
 		return CCR_WAIT_FREE;
-	n = ccr_job_shares(&G.cluster, t->job, true, G.pick, G.cluster.n);
+	if (ccr__preempts(t)) {
+		n = ccr__preempting_pick(t, pj);
+		held.over_lower = true;
+	} else {
+		n = ccr_job_shares(&G.cluster, t->job, true, G.pick, G.cluster.n);
+	}
 	if (n < 0) {
 		ccr__gate_aside("a pick of the stock plugin does not fit the nodes");
 		return CCR_START;
 	}
 	lend_preempted(t, false);
-	v = ccr_plan_check(G.plan, pj, G.pick, (uint32_t)n, G.bad, why);
+	v = ccr_plan_check(G.plan, &held, G.pick, (uint32_t)n, G.bad, why);
 	lend_preempted(t, true);
 	if (v != CCR_START) {
 		free_job_resources(&t->job->job_resrcs);
@@ -140,6 +149,8 @@ enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_
 		if (last == CCR_START || last == CCR_WAIT_STRICT || last == CCR_WAIT_LONG)
 			return last;
 		if (last == CCR_WAIT_BOOKING) {
+			if (!blocked)
+				ccr__preempting_fit(t, pj);
 			blocked = true;
 			for (size_t w = 0; w < CCR_WORDS(G.cluster.n); w++)
 				G.fit[w] &= ~G.bad[w];

@@ -115,9 +115,9 @@ static void book(const struct ccr__turn *who)
 	uint32_t least, most;
 	struct ccr_ask ask;
 
-	if (partition < 0 || !is_unasked(job) || (own && !job->details->req_node_bitmap) ||
-	    (own && own->start <= now) || ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) ||
-	    !set_candidates(job))
+	if (partition < 0 || !is_unasked(job) ||
+	    (own && (own->over || !job->details->req_node_bitmap)) || (own && own->start <= now) ||
+	    ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) || !set_candidates(job))
 		return;
 	count_nodes(job, &least, &most);
 	if (most < least || ccr_bit_count(G.candidates, G.cluster.n) < least)

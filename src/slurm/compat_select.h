@@ -10,8 +10,10 @@
 #include "slurm/compat_gres.h"
 
 #if CCR_SLURM_INTERFACES
+#include "src/interfaces/preempt.h"
 #include "src/interfaces/select.h"
 #else
+#include "src/slurmctld/preempt.h"
 #include "src/common/select.h"
 #endif
 #include "src/common/job_resources.h"
@@ -75,6 +77,7 @@ struct ccr_slurm_test {
 #pragma weak resv_list
 #pragma weak bitmap2node_name
 #pragma weak find_job_record
+#pragma weak slurm_job_preempt_mode
 #pragma weak job_get_tres_mem
 #pragma weak cr_get_coremap_offset
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from gate import gate_cluster, wait_booked, wait_reason
+from gate import gate_cluster, start_time, wait_booked, wait_reason
 
 ACCOUNTS = {"phys": {"Fairshare": 60, "users": ["games", "man"]},
             "ml": {"Fairshare": 40, "users": ["lp", "mail"]}}
@@ -83,3 +83,23 @@ def test_qos_preemption(cluster):
     high = c.sbatch("sleep 9999", user="man", gres="gpu:4", time=60, qos="high")
     c.wait_state(high, timeout=60)
     c.wait_for(lambda: c.states(*low).count("RUNNING") == 1)
+
+
+def test_a_preempting_qos_goes_first(cluster):
+    """Its job ranks above those that it may preempt though they have the higher priority, and what
+    it waits for is kept for it while they go."""
+    c = cluster
+    c.run("sacctmgr", "-i", "add", "qos", "urgent", "Priority=100", "Preempt=normal")
+    c.run("sacctmgr", "-i", "modify", "user", "games", "man", "set", "qos+=urgent")
+    first = c.sbatch("sleep 9999", user="man", gres="gpu:4", time=60, qos="urgent", nodelist="n1")
+    c.wait_state(first)
+    low = [c.sbatch("sleep 9999", user="games", gres="gpu:4", time=30, qos="normal")
+           for _ in range(4)]
+    c.wait_for(lambda: c.states(*low).count("RUNNING") == 1)
+    top = c.sbatch("sleep 9999", user="man", nodes=2, gpus_per_node=4, time=60, qos="urgent")
+    wait_booked(c, top)
+    assert 60 * 58 < start_time(c, top) <= 60 * 60
+    c.run("scancel", first)
+    c.wait_state(top, timeout=60)
+    assert c.states(*low) == ["PENDING"] * 4
+    assert sum(int(j["Restarts"]) for j in c.jobs() if j["JobId"] in map(str, low)) == 1
