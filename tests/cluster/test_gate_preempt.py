@@ -1,7 +1,6 @@
 """Jobs that start when others have made way: what is free already is kept for them meanwhile, so that
 nobody is preempted for nothing."""
 import re
-import time
 
 import pytest
 
