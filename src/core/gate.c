@@ -397,7 +397,8 @@ enum ccr_verdict ccr_plan_pick(struct ccr_plan *plan, const struct ccr_plan_job 
 		q.candidates = fit;
 		q.sure = sure;
 		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-					 plan->tl->now + 1, &plan->opt.place, slot);
+					 plan->tl->now + 1,
+					 plan->opt.placement ? &plan->opt.place : NULL, slot);
 		ccr__put_back(plan);
 		if (rc || !slot->n)
 			v = CCR_WAIT_FREE;

@@ -126,7 +126,7 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 				a->gpus[w] = d->total[w].count;
 		a->node = i;
 		a->required = ccr__in(q->required, i);
-		a->score = (struct ccr_score){0};
+		a->score = (struct ccr_score){.weight = tl->node[i].weight};
 		if (place) {
 			ccr_demand_take(d, &tl->node[i], &a->least, least, NULL, &take);
 			a->score = ccr_place_score(&tl->node[i], &a->least, &take, place);

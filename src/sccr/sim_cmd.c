@@ -394,6 +394,17 @@ static int read_workload(struct run *r, struct ccr_error *err)
 	return CCR_OK;
 }
 
+/* slurmctld would then be left to itself, which is another scheduler. */
+static void say_switched_off(const struct sim_policy *policy)
+{
+	struct sim_backfill b;
+
+	sim_policy_backfill(policy, NULL, &b);
+	if (!b.enabled)
+		sccr_say(COMMAND, "the policy switches backfill off: ccr runs without bookings, "
+				  "where slurmctld does its own backfill (see whole-node)");
+}
+
 static int prepare(struct run *r, struct ccr_error *err)
 {
 	const struct sim_options *o = &r->o;
@@ -403,6 +414,8 @@ static int prepare(struct run *r, struct ccr_error *err)
 	/* before a file of that name can be made */
 	if (needs)
 		rc = sim_policy_load(&r->policy, o->policy ? o->policy : "ccr", err);
+	if (!rc && r->policy && sim_options_has(o, "ccr"))
+		say_switched_off(r->policy);
 	if (!rc)
 		rc = open_outputs(r, err);
 	if (!rc) {

@@ -330,6 +330,14 @@ static int find_usage(struct report *r, const char *ledger, const char *conf, st
 		if (rc)
 			return rc;
 		ledger = path;
+		if (access(path, R_OK) && errno == EACCES) {
+			rc = ccr_error_set(err, CCR_EIO, 0,
+					   "%s: %s: there is no database, and PrivateData or the "
+					   "folder's mode hides the plugin's ledger from you",
+					   path, strerror(errno));
+			free(path);
+			return rc;
+		}
 	} else if (conf) {
 		rc = sim_cluster_settings(&settings, conf, err);
 		user = sccr_slurm_user(&settings);

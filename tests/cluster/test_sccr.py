@@ -554,7 +554,7 @@ def test_usage_without_a_database_is_every_users_but_for_privatedata(make_cluste
     if hidden == "jobs":
         assert said.returncode == 0 and "20.00 below its target" in said.stdout
     else:
-        assert said.returncode == 1 and "Permission denied" in said.stderr
+        assert said.returncode == 1 and "Permission denied: there is no database, and Priv" in said.stderr
         assert os.stat(path).st_mode & 0o777 == 0o600
     assert "20.00 below its target" in sccr(c, "usage").stdout
 

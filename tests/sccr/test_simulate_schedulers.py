@@ -34,6 +34,25 @@ def test_conservative_books_everybody_whatever_the_depth(sccr, work, tmp_path, d
     assert both[1] == plain[0] and both[0]["scheduler"] == "ccr" and again == rows and said == ""
 
 
+def test_placement_is_simulated(sccr, work):
+    """The first job has no GPU: with placement it leaves the node that has one to the second."""
+    cluster = work("NodeName=g1 CPUs=8 Gres=gpu:a:1\nNodeName=n1 CPUs=8\nPartitionName=p Nodes=ALL Default=YES\n", "c.conf")
+    jobs = work("id,submit,runtime,limit,cpus,gpus\na,0,100,100,8,0\nb,1,100,100,8,1\n")
+    for placement, wait in (("true", 0), ("false", 99 / 2)):
+        policy = work('{"version": 1, "preset": "ccr", "backfill": {"placement": %s}}' % placement, "p.json")
+        r = sccr("simulate", "-c", cluster, "-p", policy, "--json", jobs)
+        assert r.returncode == 0 and json.loads(r.stdout)["runs"][0]["wait_mean"] == wait, (r.stdout, r.stderr)
+
+
+def test_backfill_that_is_switched_off_is_said_not_to_be_slurmctlds(sccr, work):
+    jobs = work(HEAD + "a,0,100,100,1\n")
+    policy = work('{"version": 1, "preset": "ccr", "backfill": {"enabled": false}}', "p.json")
+    said = "sccr simulate: the policy switches backfill off: ccr runs without bookings, where slurmctld"
+    assert said in sccr("simulate", "-N", "1", "-p", policy, jobs).stderr
+    assert said not in sccr("simulate", "-N", "1", "-p", policy, "-s", "easy", jobs).stderr
+    assert said not in sccr("simulate", "-N", "1", jobs).stderr
+
+
 def test_the_page_says_the_depth_that_counts(sccr, work, tmp_path):
     jobs = work(HEAD + "a,0,100,100,1\n")
     for scheduler, depth in (("conservative", -1), ("fcfs", -1), ("easy", 1), ("whole-node", 7), ("ccr", 7)):
