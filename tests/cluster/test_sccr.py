@@ -507,6 +507,17 @@ def test_tasks_of_which_the_same_is_to_be_said_are_summed_up(cluster):
     assert explain(c, f"{array}_3")[0]["ahead"] == [f"{array}_{task}" for task in (n, 1, 2)]
 
 
+def test_tasks_that_are_done_are_summed_up(cluster):
+    c = cluster
+    array = c.sbatch("test $SLURM_ARRAY_TASK_ID != 3", user="games", account="b", array="1-5")
+    c.wait_for(lambda: sorted(t["state"] for t in explain(c, array)) == ["COMPLETED"] * 4 + ["FAILED"], 60,
+               what="the end of all")
+    text = sccr(c, "explain", array).stdout
+    assert [line for line in text.splitlines() if line.startswith("...")] == [
+        f"... and 1 more task like it: {array}_2.", f"... and 1 more task like it: {array}_5."]
+    assert text.count("COMPLETED") == 2 and text.count(f"Job {array}_3 ") == 1 and "exit code 1" in text
+
+
 @pytest.mark.parametrize("hidden", ["partitions", "all"])
 def test_partitions_that_are_hidden(make_cluster, hidden):
     c = make_cluster(nodes=1, priority_type="priority/ccr", plugins=["priority"],
