@@ -120,7 +120,15 @@ static int from_conf(struct sccr_weights *w, const char *conf, struct ccr_error 
 {
 	struct sim_cluster c;
 	int rc = sim_cluster_settings(&c, conf, err);
+	const char *age = rc ? NULL : sim_cluster_setting(&c, "PriorityMaxAge");
+	sim_time t;
 
+	if (age && (!sim_text_limit(age, &t) || t <= 0 || t == SIM_NEVER))
+		rc = ccr_error_set(err, CCR_EINVAL, 0,
+				   "%s: PriorityMaxAge: found %.40s, expected a time such as 7-0",
+				   conf, age);
+	else if (age)
+		w->max_age = (double)t / SIM_SECOND;
 	for (int i = 0; !rc && i < CCR_COLUMNS; i++) {
 		const char *value =
 		    columns[i].weight ? sim_cluster_setting(&c, columns[i].weight) : NULL;
@@ -177,6 +185,7 @@ int sccr_weights_read(struct sccr_weights *w, const char *conf, const char *give
 
 	memset(w, 0, sizeof(*w));
 	w->value[CCR_COL_SITE] = 1;
+	w->max_age = 7 * 86400;
 	if (conf)
 		rc = from_conf(w, conf, err);
 	if (!rc && given)

@@ -49,6 +49,7 @@ struct sccr_weights {
 	double value[CCR_COLUMNS]; /* SITE's is 1 */
 	bool known;		   /* from a slurm.conf, or given for one column at least */
 	bool any;		   /* the slurm.conf has a line of them, or one was given */
+	double max_age; /* PriorityMaxAge in seconds, Slurm's own where it is not there */
 };
 
 /* Where nobody gives weights: those with which the presets' own documents come out. */

@@ -286,6 +286,7 @@ static int make(struct run *r, const char *policy, const char *conf, const char 
 	rc = ccr_policy_compile(&spec, &r->policy, err);
 	if (!rc)
 		rc = sccr_weights_read(&r->weights, conf, weights, err);
+	r->in.max_age = r->weights.max_age;
 	r->rule.base = r->config->base;
 	r->rule.whole = !r->config->exact_points;
 	for (int i = 0; i < CCR_COLUMNS; i++)

@@ -390,6 +390,8 @@ static const struct {
 	       {CCR_VAR_NODES, CCR_VAR_NCPUS},
 	       {CCR_VAR_QUEUE_MINUTES, CCR_VAR_ELIGIBLE_TIME},
 	       {CCR_VAR_ELIGIBLE_TIME, CCR_VAR_QUEUE_MINUTES},
+	       {CCR_VAR_QUEUE_MINUTES, CCR_VAR_AGE_FACTOR},
+	       {CCR_VAR_ELIGIBLE_TIME, CCR_VAR_AGE_FACTOR},
 	       {CCR_VAR_RUN_HOURS, CCR_VAR_LSF_PRIORITY},
 	       {CCR_VAR_STARTED, CCR_VAR_LSF_PRIORITY}};
 
@@ -478,6 +480,8 @@ void score_inputs_vars(const struct score_inputs *in, const struct ccr_config *c
 		var[CCR_VAR_QUEUE_MINUTES] = var[CCR_VAR_ELIGIBLE_TIME] / 60;
 	if (!given(in, CCR_VAR_ELIGIBLE_TIME))
 		var[CCR_VAR_ELIGIBLE_TIME] = 60 * var[CCR_VAR_QUEUE_MINUTES];
+	if (!given(in, CCR_VAR_AGE_FACTOR) && in->max_age > 0)
+		var[CCR_VAR_AGE_FACTOR] = fmin(60 * var[CCR_VAR_QUEUE_MINUTES] / in->max_age, 1);
 	group_vars(in, score_inputs_group(in, which), &config->groups, var);
 	if (!given(in, CCR_VAR_LSF_PRIORITY))
 		var[CCR_VAR_LSF_PRIORITY] = lsf(config, var);

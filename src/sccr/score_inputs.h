@@ -28,6 +28,7 @@ struct score_inputs {
 	struct ccr_target target; /* kind and percent; of target= with its suffix, or the group */
 	int order[SCORE_INPUTS];  /* what has several values, as it was given */
 	int n_several;
+	double max_age; /* PriorityMaxAge, s */
 };
 
 /*

@@ -151,6 +151,19 @@ def test_usage_without_a_slurm_conf_takes_the_usual_weights(tmp_path):
     assert json.loads(sccr(*words, "--json").stdout)["groups"][0]["points"] == 500 * (20 - 50)
 
 
+def test_a_wait_under_multifactor(tmp_path):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("PriorityWeightAge=1000\nPriorityMaxAge=2-0\n")
+    words = ("-p", "multifactor", "-s", conf)
+    got = rows(*words, "wait=0:00,12:00:00,3-00:00:00")
+    assert [r["columns"]["age"]["factor"] for r in got] == [0, 0.25, 1]
+    assert rows("-p", "multifactor", "wait=84:00:00")[0]["columns"]["age"]["factor"] == 0.5  # of Slurm's own 7 days
+    assert rows(*words, "wait=12:00:00", "age_factor=0.1")[0]["columns"]["age"]["factor"] == 0.1
+    conf.write_text("PriorityMaxAge=never\n")
+    said = sccr("score", *words, "wait=1:00")
+    assert said.returncode == 1 and "PriorityMaxAge: found never, expected a time such as 7-0" in said.stderr
+
+
 def test_one_booking_is_not_many(tmp_path):
     path = tmp_path / "p.json"
     path.write_text('{"version": 1, "preset": "ccr", "backfill": {"depth": 1, "partitions": {"p": {"depth": 2}, "q": {"depth": 1}}}}')
