@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MISSED 10 /* s: a few cycles */
+
 struct ccr__entry *ccr__find(const struct ccr_plan *plan, uint32_t job)
 {
 	struct ccr__entry *e = NULL;
@@ -147,14 +149,21 @@ void ccr__lift(struct ccr_plan *plan, struct ccr__entry *e)
 	e->held = false;
 }
 
+/* Its job could have started for a while, by the plan, and did not: nobody above waits for that. */
+static bool missed(const struct ccr_plan *plan, const struct ccr__entry *e)
+{
+	return e->open && !e->b.claim && plan->tl->now - e->open > MISSED;
+}
+
 void ccr__clear_for(struct ccr_plan *plan, const struct ccr_plan_job *job, struct ccr__entry *own)
 {
+	bool placed = own && own->b.n;
+
 	if (own)
 		ccr__lift(plan, own);
-	if (own && own->b.n && !job->over_lower)
-		return;
 	for (uint32_t i = ccr__above(plan, &job->rank); i < plan->entries; i++)
-		if (job->over_lower || plan->rank[i]->b.made < job->since)
+		if (job->over_lower || (!placed && plan->rank[i]->b.made < job->since) ||
+		    missed(plan, plan->rank[i]))
 			ccr__lift(plan, plan->rank[i]);
 }
 
@@ -180,7 +189,7 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	e->b.n = slot->n;
 	e->b.start = slot->start;
 	e->b.end = ccr_end(slot->start, e->limit);
-	e->b.due = 0;
+	e->b.due = e->open = 0;
 	e->b.over = e->b.claim = false;
 	if (slot->n && !e->b.first_start) {
 		e->b.first_start = slot->start;
@@ -228,6 +237,10 @@ static bool begin(struct ccr_plan *plan, struct ccr__entry *e, bool ask)
 		return false;
 	if (e->b.start <= plan->tl->now && !e->b.due)
 		e->b.due = e->b.start;
+	if (start > plan->tl->now)
+		e->open = 0;
+	else if (!e->open)
+		e->open = plan->tl->now;
 	e->b.start = start;
 	e->b.end = end;
 	return true;

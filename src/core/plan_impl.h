@@ -20,6 +20,7 @@ struct ccr__entry {
 	bool held;	      /* its place is taken out of the timeline */
 	bool restored;	      /* its demand and sets are not known yet: ccr_plan_restore */
 	uint32_t together;    /* the first job of those it is booked with; 0: alone */
+	int64_t open;	      /* since when the plan has let it start; 0: not yet */
 	UT_hash_handle hh;
 };
 
@@ -113,8 +114,8 @@ bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 
 /*
  * Before a job is looked at: lifts its own place (if it has an entry) and the lower ones that it
- * need not respect, those made before it came; a job with a place respects all. Every call is
- * matched by ccr__put_back or ccr__settle.
+ * need not respect: those made before it came, unless it has a place, and those whose jobs did not
+ * start when they could. Every call is matched by ccr__put_back or ccr__settle.
  */
 void ccr__clear_for(struct ccr_plan *plan, const struct ccr_plan_job *job, struct ccr__entry *own);
 

@@ -181,6 +181,35 @@ static uint32_t gather(const job_record_t *leader, struct ccr_plan_job *out,
 	return known ? n : 0;
 }
 
+/* A component was not asked about in this turn of sched/backfill's. */
+static bool is_stale(const job_record_t *leader)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(leader->het_job_list);
+	time_t now = time(NULL);
+	const job_record_t *job;
+	bool found = false;
+
+	while ((job = list_next(it))) {
+		const struct ccr__part_of_het *h = find(job->job_id);
+
+		found = found || !h || now - h->at >= TURN_S;
+	}
+	list_iterator_destroy(it);
+	return found;
+}
+
+/* What was told sched/backfill for the others to be asked about is no start to be shown. */
+static void no_start(const job_record_t *leader)
+{
+	ccr_slurm_list_itr_t *it = list_iterator_create(leader->het_job_list);
+	job_record_t *job;
+
+	while ((job = list_next(it)))
+		if (IS_JOB_PENDING(job) && !ccr_plan_booking(G.plan, job->job_id))
+			job->start_time = 0;
+	list_iterator_destroy(it);
+}
+
 /* Offers the component the nodes of its booking. */
 static int offer(struct ccr_slurm_test *t, const struct ccr_booking *own)
 {
@@ -222,13 +251,21 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 	}
 	ccr__answers_forget();
 	own = ccr_plan_booking(G.plan, job->job_id);
+	/* What is known of the others may be of a time when a node was away: they are asked anew.
+	 */
+	if ((book != CCR_BOOKED || !own) && is_stale(leader)) {
+		job->start_time = time(NULL) + 1;
+		return SLURM_SUCCESS;
+	}
 	if (book != CCR_BOOKED || !own) {
 		if (!ccr__just_said(CCR__SAID_BOOK, job->het_job_id, (int)book))
 			log_flag(
 			    BACKFILL, "slurm-ccr: hetjob %u gets no booking: %s", job->het_job_id,
-			    book == CCR_BOOK_DEPTH    ? "the depth is reached"
-			    : book == CCR_BOOK_WINDOW ? "beyond the window, or a rule forbids it"
-						      : "it never fits");
+			    book == CCR_BOOK_DEPTH ? "the depth is reached"
+			    : book == CCR_BOOK_WINDOW
+				? "beyond the window, a rule forbids it, or not all fit at once"
+				: "it never fits");
+		no_start(leader);
 		return SLURM_ERROR;
 	}
 	if (!ccr__just_said(CCR__SAID_BOOK, job->job_id, CCR_BOOKED))

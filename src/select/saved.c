@@ -150,11 +150,15 @@ bool ccr_gate_snapshot(struct ccr_booking_saved **list, size_t *n)
 
 void ccr_gate_write(struct ccr_booking_saved *list, size_t n)
 {
+	static bool complained; /* the reporter's alone */
 	struct ccr_error err = {.text = "out of memory"};
 	char *path = state_path();
+	bool failed = !path || ccr_bookings_save(path, list, n, &err);
 
-	if (!path || ccr_bookings_save(path, list, n, &err)) {
+	if (failed && !complained)
 		error("select/cons_tres (slurm-ccr): bookings are not saved: %s", err.text);
+	complained = failed;
+	if (failed) {
 		pthread_mutex_lock(&G.lock);
 		G.saved = 0;
 		pthread_mutex_unlock(&G.lock);

@@ -521,6 +521,19 @@ def test_nodes_without_what_a_job_asks_for_are_not_held_for_it():
         c.wait_state(c.sbatch("sleep 9999", cpus_per_task=8, time=600, nodelist="c1"))
 
 
+def test_a_hetjob_is_booked_again_when_a_node_comes_back(cluster):
+    fill(cluster, minutes=10)
+    het = int(cluster.run("sbatch", "--parsable", "--output=/dev/null", "-t5", "--gres=gpu:2", "-N2", ":", "--gres=gpu:2",
+                          "-N1", "--wrap", "sleep 1").stdout)
+    assert 8 * 60 < start_time(cluster, het + 1) <= 601
+    cluster.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=test")
+    cluster.wait_for(lambda: "SchedNodeList" not in cluster.job(het + 1), what="no booking without the third node")
+    cluster.wait_for(lambda: all(cluster.job(het + i)["StartTime"] == "Unknown" for i in (0, 1)), what="no start told")
+    cluster.run("scontrol", "update", "NodeName=n1", "State=RESUME")
+    assert 8 * 60 < start_time(cluster, het + 1) <= 601
+    wait_booked(cluster, het)
+
+
 def test_no_booking_behind_a_deadline(cluster):
     fill(cluster, minutes=30)
     job = cluster.sbatch("sleep 1", gres="gpu:2", time=5, deadline="now+20minutes")

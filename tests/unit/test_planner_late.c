@@ -137,3 +137,29 @@ Test(planner_late, a_booking_that_was_due_while_nobody_planned_keeps_its_end)
 	expect(&c, 3, 120, 600, 0);
 	ccr_plan_free(c.p);
 }
+
+Test(planner_late, nobody_above_waits_for_one_that_does_not_start_when_it_can)
+{
+	struct ccr_node n[2] = {node(4, 0), node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 2, 5);
+	struct ccr_demand one = wants(1, 4, 0);
+	struct ccr_plan_job high = job(1, &one, 500), low = job(2, &one, 50);
+	uint64_t fit[1];
+
+	runs(p, 0, 4, 0, 100);
+	runs(p, 1, 4, 0, 1000);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	turn(p, &low, NULL);
+	cr_assert_eq(ccr_plan_booking(p, 2)->start, 100);
+	turn(p, &high, NULL); /* was there before, and keeps to it */
+	cr_assert_eq(ccr_plan_booking(p, 1)->start, 150);
+	for (int64_t now = 100; now <= 112; now += 4) {
+		ccr_plan_begin(p, now, true);
+		runs(p, 1, 4, 0, 1000);
+		cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+		cr_expect_eq(ccr_plan_may_fit(p, &high, fit, NULL),
+			     now - 100 > 10 ? CCR_START : CCR_WAIT_BOOKING, "at %lld",
+			     (long long)now);
+	}
+	ccr_plan_free(p);
+}
