@@ -53,7 +53,7 @@ static void json_smaller(FILE *out, const char *smaller)
 }
 
 /* sprio's "cpu=31,gres/gpu=188" as an object; nothing where TRES have no weights. */
-static void json_tres(const char *tres, FILE *out)
+static void json_tres(const char *tres, const char *weights, FILE *out)
 {
 	if (!*tres)
 		return;
@@ -61,12 +61,16 @@ static void json_tres(const char *tres, FILE *out)
 	for (const char *p = tres, *sep = ""; *p; sep = ", ") {
 		size_t n = strcspn(p, ","), name = strcspn(p, "=");
 		char text[sizeof(((struct queue_terms *)0)->tres)];
+		double points, weight;
 
 		if (name < n) {
 			snprintf(text, sizeof(text), "%.*s", (int)name, p);
 			fputs(sep, out);
 			sccr_json_string(out, text);
-			fprintf(out, ": %.10g", strtod(p + name + 1, NULL));
+			points = strtod(p + name + 1, NULL);
+			weight = queue_tres(weights, text, name);
+			fprintf(out, ": {\"factor\": %.10g, \"weight\": %.10g, \"points\": %.10g}",
+				weight > 0 ? points / weight : 0, weight, points);
 		}
 		p += n + (p[n] == ',');
 	}
@@ -129,7 +133,7 @@ void explain_print_json(const struct explain *x, FILE *out)
 				i ? ", " : "", ccr_column_name(i), x->job->terms.factor[i],
 				x->queue->weight[i], x->job->terms.points[i]);
 		fputs("}", out);
-		json_tres(x->job->terms.tres, out);
+		json_tres(x->job->terms.tres, x->queue->tres_weights, out);
 		fprintf(out, ", \"nice\": %.0f", x->job->terms.nice);
 	}
 	if (x->eligible_s >= 0)

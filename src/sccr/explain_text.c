@@ -54,6 +54,18 @@ static void print_rank(const struct explain *x, FILE *out)
 	fputs(".\n", out);
 }
 
+/* A line for each: sprio has whole points and no factors. */
+static void print_tres(const char *tres, const char *weights, FILE *out)
+{
+	for (const char *p = tres; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ',')) {
+		size_t name = strcspn(p, "=,");
+		double points = queue_tres(p, p, name), weight = queue_tres(weights, p, name);
+
+		fprintf(out, "    %-10s %12.6g x %10.10g = %14.0f  %.*s\n", "TRES",
+			weight > 0 ? points / weight : 0, weight, points, (int)name, p);
+	}
+}
+
 static void print_terms(const struct explain *x, FILE *out)
 {
 	const struct queue_terms *t = &x->job->terms;
@@ -108,8 +120,7 @@ static void print_terms(const struct explain *x, FILE *out)
 			"but resources)\n",
 			(long)x->eligible_s / 3600, (long)x->eligible_s / 60 % 60,
 			(long)x->eligible_s % 60);
-	if (t->tres[0])
-		fprintf(out, "    %-10s %s\n", "TRES", t->tres);
+	print_tres(t->tres, x->queue->tres_weights, out);
 	if (t->nice != 0)
 		fprintf(out, "    %-10s %44.0f\n", "NICE", -t->nice);
 }

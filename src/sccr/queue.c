@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "sccr/queue_tasks.h"
@@ -38,6 +39,15 @@ static char *trimmed(char *s)
 	while (n && s[n - 1] == ' ')
 		s[--n] = '\0';
 	return s;
+}
+
+double queue_tres(const char *list, const char *name, size_t len)
+{
+	for (const char *p = list; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ',')) {
+		if (strcspn(p, "=,") == len && !strncasecmp(p, name, len) && p[len] == '=')
+			return strtod(p + len + 1, NULL);
+	}
+	return 0;
 }
 
 static void take_terms(const struct queue *q, struct queue_job *j, char **f)
@@ -99,6 +109,9 @@ static int read_terms(struct queue *q, struct ccr_error *err)
 		return rc;
 	for (int i = 0; rows.n && i < CCR_COLUMNS; i++)
 		q->weight[i] = i == CCR_COL_SITE ? 1 : strtod(rows.row[0][i], NULL);
+	if (rows.n)
+		snprintf(q->tres_weights, sizeof(q->tres_weights), "%.200s",
+			 trimmed(rows.row[0][AT_TRES]));
 	client_rows_free(&rows);
 	rc = client_run_safe(jobs, TERM_FIELDS, &rows, err);
 	if (rc)

@@ -40,7 +40,8 @@ struct queue {
 	size_t n;
 	char *ids; /* of the records of more than one task */
 	double weight[CCR_COLUMNS];
-	bool partial;  /* PrivateData hides jobs of others */
+	char tres_weights[256]; /* "cpu=1000,gres/gpu=3000" */
+	bool partial;		/* PrivateData hides jobs of others */
 	bool no_terms; /* PriorityType=priority/basic: there is nothing that sprio could show */
 };
 
@@ -50,6 +51,9 @@ struct queue {
  * started, or has a priority, a hold or a booking of its own.
  */
 int queue_read(struct queue *q, struct ccr_error *err);
+/* The number of a TRES in sprio's list of them; 0 if it is not there. */
+double queue_tres(const char *list, const char *name, size_t len);
+
 /* A row of j for each of its partitions, a list with commas that is cut up. Returns how many. */
 size_t queue_split(struct queue_job *out, const struct queue_job *j, char *partitions);
 void queue_free(struct queue *q);

@@ -627,8 +627,11 @@ def test_numbers_add_up_with_tres_several_partitions_and_little_usage(make_clust
     c.wait_for(lambda: all("tres" in x for x in explain(c, job)) and len(explain(c, job)) == 2, what="both")
     rows = {x["partition"]: x for x in explain(c, job)}
     for x in rows.values():
-        total = sum(col["points"] for col in x["columns"].values()) + sum(x["tres"].values()) - x["nice"]
-        assert set(x["tres"]) == {"cpu", "mem"} and abs(total - x["priority"]) <= 3, x
+        total = sum(col["points"] for col in x["columns"].values()) + sum(t["points"] for t in x["tres"].values()) - x["nice"]
+        assert {name: t["weight"] for name, t in x["tres"].items()} == {"cpu": 1000, "mem": 3000}
+        for name, t in x["tres"].items():
+            assert t["factor"] * t["weight"] == pytest.approx(t["points"]) and t["points"] > 0, name
+        assert abs(total - x["priority"]) <= 3, x
     shown = {x["squeue_priority"] for x in rows.values()}
     assert len(shown) == 1 and shown < {x["priority"] for x in rows.values()}
     other = next(x for x in rows.values() if x["priority"] not in shown)
