@@ -109,7 +109,8 @@ def test_a_claim_ends_with_its_job(change):
         if change == "hold":
             c.run("scontrol", "hold", top)
         else:
-            c.run("scontrol", "update", f"JobId={top}", change)
+            key, value = change.split("=")
+            c.update(JobId=top, **{key: value})
         c.wait_for(lambda: c.states(*low).count("RUNNING") == 3, what="n1 for another")
 
 

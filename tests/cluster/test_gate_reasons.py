@@ -154,7 +154,8 @@ def test_a_node_is_planned_for_after_its_reservation(cluster):
           "StartTime=now+3minutes", "Duration=10")
     try:
         any_node = c.sbatch("true", gres="gpu:4", nodes=1, time=5)
-        assert 12 * 60 <= start_time(c, any_node) <= 14 * 60
+        # a cycle that began before the reservation was made knows nothing of it
+        c.wait_for(lambda: 12 * 60 <= start_time(c, any_node) <= 14 * 60, what="a start behind the reservation")
         assert booked_nodes(c, any_node) == "n1"
     finally:
         c.run("scontrol", "delete", "ReservationName=soon")
