@@ -202,15 +202,15 @@ class Cluster(Daemons):
         return parse_show(self.run("scontrol", "-d", "-o", "show", "node", name).stdout)[0]
 
     def update(self, **what):
-        """scontrol update JobId=... Key=..., again while slurmdbd is still being told of the job."""
+        """scontrol update JobId=... Key=..., again while slurmdbd is still being told of the job, or slurmctld cannot."""
         for _ in range(100):
             try:
                 return self.run("scontrol", "update", *[f"{k}={v}" for k, v in what.items()])
             except ClusterError as error:
-                if "try again in a bit" not in str(error):
+                if not any(word in str(error) for word in ("try again in a bit", "temporarily unavailable")):
                     raise
             time.sleep(0.1)
-        raise ClusterError(f"slurmdbd was not told of the job: {what}")
+        raise ClusterError(f"slurmctld puts it off without end: {what}")
 
     def squeue(self, *args):
         """[{job, state, ...}] in squeue's order; all values are text."""
