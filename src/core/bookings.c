@@ -212,17 +212,20 @@ int64_t ccr_plan_late(const struct ccr_plan *plan, uint32_t job)
 	return e && e->b.n ? late_by(e, plan->tl->now) : 0;
 }
 
-/* Whether the entry's nodes have what it takes of each, all the time between. */
-static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start,
-		  int64_t end)
+bool ccr__holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start, int64_t end)
 {
-	if (!e->b.n || start > ccr_end(plan->tl->now, plan->opt.window))
-		return false;
 	for (uint32_t i = 0; i < e->b.n; i++)
 		if (!plan->tl->node[e->b.share[i].node].up ||
 		    !ccr_timeline_holds(plan->tl, e->b.share[i].node, start, end, &e->b.share[i].a))
 			return false;
-	return true;
+	return e->b.n > 0;
+}
+
+/* The same of a start that may be promised. */
+static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start,
+		  int64_t end)
+{
+	return start <= ccr_end(plan->tl->now, plan->opt.window) && ccr__holds(plan, e, start, end);
 }
 
 /* Begins the entry's place at once if its time has come. False, if asked, where that is not whole.

@@ -21,17 +21,6 @@ void ccr__take_again(struct ccr_plan *plan, const struct ccr_plan_job *job, uint
 		ccr_plan_lend(plan, &job->lent[lent].share, job->lent[lent].end, true);
 }
 
-/* Whether the entry, which is not held, has all its shares in that time. */
-static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start,
-		  int64_t end)
-{
-	for (uint32_t i = 0; i < e->b.n; i++)
-		if (!plan->tl->node[e->b.share[i].node].up ||
-		    !ccr_timeline_holds(plan->tl, e->b.share[i].node, start, end, &e->b.share[i].a))
-			return false;
-	return e->b.n > 0;
-}
-
 int ccr__mark_over(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
 {
 	bool over;
@@ -41,7 +30,7 @@ int ccr__mark_over(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr
 		return 0;
 	}
 	ccr__lift(plan, e);
-	over = !holds(plan, e, e->b.start, e->b.end);
+	over = !ccr__holds(plan, e, e->b.start, e->b.end);
 	e->b.over = over;
 	return ccr__hold(plan, e);
 }
@@ -60,7 +49,7 @@ bool ccr__claim_stands(struct ccr_plan *plan, struct ccr__entry *e, const struct
 
 	ccr__lift(plan, e);
 	lent = ccr__lend(plan, job);
-	stands = holds(plan, e, soon, end > soon ? end : soon + 1);
+	stands = ccr__holds(plan, e, soon, end > soon ? end : soon + 1);
 	ccr__take_again(plan, job, lent);
 	return !ccr__hold(plan, e) && stands;
 }

@@ -112,6 +112,10 @@ bool ccr__too_long(const struct ccr_plan *plan, const struct ccr_plan_job *job, 
 bool ccr__same_job(const struct ccr_plan *plan, const struct ccr__entry *e,
 		   const struct ccr_plan_job *job);
 
+/* Whether the nodes of the entry, which is not held, have what it takes of each all the time. */
+bool ccr__holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64_t start,
+		int64_t end);
+
 /*
  * Before a job is looked at: lifts its own place (if it has an entry) and the lower ones that it
  * need not respect: those made before it came, unless it has a place, and those whose jobs did not
