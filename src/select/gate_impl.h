@@ -253,6 +253,9 @@ void ccr__unseen_ask_again(void);
  */
 bool ccr__behind_het(const job_record_t *job);
 
+/* A file in StateSaveLocation, malloc'd; NULL: out of memory. slurm_conf must be readable. */
+char *ccr__state_path(const char *name);
+
 /* Puts the bookings of the state file into the new plan. False: out of memory. */
 bool ccr__restore_bookings(struct ccr_error *err);
 

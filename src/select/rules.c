@@ -18,7 +18,8 @@
 #include "core/config.h"
 #include "slurm/policy_path.h"
 
-#define G ccr__gate
+#define G	 ccr__gate
+#define ACCEPTED "ccr_policy.json"
 
 /* The file as it was when it was last read, by which a change is told; under the gate's lock. */
 static struct stat seen;
@@ -55,23 +56,13 @@ static struct ccr_config_options options(void)
 	return o;
 }
 
-static char *accepted_path(void)
-{
-	char *path;
-
-	if (!slurm_conf.state_save_location ||
-	    asprintf(&path, "%s/ccr_policy.json", slurm_conf.state_save_location) < 0)
-		return NULL;
-	return path;
-}
-
 /* At a start without a good file: the last that was one, or NULL. */
 static struct ccr_config *accepted(void)
 {
 	struct ccr_config_options o = options();
 	struct ccr_config *config = NULL;
 	struct ccr_error err;
-	char *path = accepted_path();
+	char *path = ccr__state_path(ACCEPTED);
 
 	if (!path || access(path, F_OK))
 		;
@@ -217,7 +208,7 @@ void ccr_gate_watch_rules(void)
 		free(path);
 	}
 	text = take_text(&len);
-	path = text ? accepted_path() : NULL;
+	path = text ? ccr__state_path(ACCEPTED) : NULL;
 	unlock_slurmctld(locks);
 	if (path && ccr_atomic_write(path, text, len, 0600, &err))
 		error("select/cons_tres (slurm-ccr): the accepted policy is not kept: %s",

@@ -16,12 +16,14 @@
 
 #define G ccr__gate
 
-static char *state_path(void)
+#define BOOKINGS "ccr_bookings.json"
+
+char *ccr__state_path(const char *name)
 {
 	char *path;
 
 	if (!slurm_conf.state_save_location ||
-	    asprintf(&path, "%s/ccr_bookings.json", slurm_conf.state_save_location) < 0)
+	    asprintf(&path, "%s/%s", slurm_conf.state_save_location, name) < 0)
 		return NULL;
 	return path;
 }
@@ -152,7 +154,7 @@ void ccr_gate_write(struct ccr_booking_saved *list, size_t n)
 {
 	static bool complained; /* the reporter's alone */
 	struct ccr_error err = {.text = "out of memory"};
-	char *path = state_path();
+	char *path = ccr__state_path(BOOKINGS);
 	bool failed = !path || ccr_bookings_save(path, list, n, &err);
 
 	if (failed && !complained)
@@ -251,7 +253,7 @@ static bool restore(const struct ccr_booking_saved *s, struct ccr_error *err)
 bool ccr__restore_bookings(struct ccr_error *err)
 {
 	struct ccr_booking_saved *list = NULL;
-	char *path = state_path();
+	char *path = ccr__state_path(BOOKINGS);
 	bool ok = path;
 	size_t n = 0;
 	int rc;
