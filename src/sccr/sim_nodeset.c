@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sccr/sim_grow.h"
 #include "sccr/sim_hostlist.h"
 
 int sim_nodesets_init(struct sim_nodesets *s)
@@ -36,15 +37,8 @@ int sim_nodesets_node(struct sim_nodesets *s, const char *features)
 {
 	uint32_t list = sim_names_add(s->features, features);
 
-	if (s->nodes == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 64;
-		uint32_t *p = realloc(s->list, room * sizeof(*p));
-
-		if (!p)
-			return -1;
-		s->list = p;
-		s->room = room;
-	}
+	if (sim_grow(&s->list, &s->room, s->nodes + 1, sizeof(*s->list)))
+		return -1;
 	s->list[s->nodes++] = list;
 	return list == UINT32_MAX ? -1 : 0;
 }
