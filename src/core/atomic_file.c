@@ -41,8 +41,8 @@ static void sync_folder(const char *path)
 	}
 }
 
-int ccr_atomic_write(const char *path, const void *data, size_t len, mode_t mode,
-		     struct ccr_error *err)
+int ccr_atomic_replace(const char *path, const void *data, size_t len, mode_t mode,
+		       struct ccr_error *err)
 {
 	char tmp[PATH_MAX];
 	int fd, n = snprintf(tmp, sizeof(tmp), "%s.new", path);
@@ -61,14 +61,22 @@ int ccr_atomic_write(const char *path, const void *data, size_t len, mode_t mode
 			bad = 1;
 		if (!bad) {
 			what = "rename";
-			if (rename(tmp, path) == 0) {
-				sync_folder(path);
+			if (rename(tmp, path) == 0)
 				return CCR_OK;
-			}
 		}
 	}
 	n = errno;
 	(void)unlink(tmp);
 	return ccr_error_set(err, CCR_EIO, 0, "%s: cannot %s %s.new: %s", path, what, path,
 			     strerror(n));
+}
+
+int ccr_atomic_write(const char *path, const void *data, size_t len, mode_t mode,
+		     struct ccr_error *err)
+{
+	int rc = ccr_atomic_replace(path, data, len, mode, err);
+
+	if (!rc)
+		sync_folder(path);
+	return rc;
 }

@@ -16,4 +16,11 @@
 int ccr_atomic_write(const char *path, const void *data, size_t len, mode_t mode,
 		     struct ccr_error *err);
 
+/*
+ * The same without the folder: after a crash of the machine it may be the old file that is there,
+ * whole, though the new one had been written. For what is written often and may be a little old.
+ */
+int ccr_atomic_replace(const char *path, const void *data, size_t len, mode_t mode,
+		       struct ccr_error *err);
+
 #endif

@@ -97,5 +97,9 @@ int ccr_last_ran_write(const char *path, const struct ccr_last_ran *in, struct c
 	unlink(old);
 	if (link(path, old) && errno != ENOENT && errno != EPERM)
 		return ccr_error_set(err, CCR_EIO, 0, "%s: %s", old, strerror(errno));
-	return ccr_atomic_write(path, buf, sizeof(buf), 0600, err);
+	/*
+	 * Written at each cycle. A machine that goes down may bring back the time before: at the
+	 * most what ran in one cycle is then counted twice, as under priority/multifactor.
+	 */
+	return ccr_atomic_replace(path, buf, sizeof(buf), 0600, err);
 }

@@ -24,9 +24,9 @@ struct ccr_last_ran {
 int ccr_last_ran_read(const char *path, struct ccr_last_ran *out, struct ccr_error *err);
 
 /*
- * Replaces the file so that a crash at any moment leaves a whole one (atomic_file.h); what was
- * there stays as PATH.old. CCR_EIO on failure, the file is then untouched; CCR_EINVAL if the path
- * is too long; CCR_ENOMEM.
+ * Replaces the file so that a crash at any moment leaves a whole one, the new or the one before
+ * (ccr_atomic_replace()); what was there stays as PATH.old. CCR_EIO on failure, the file is then
+ * untouched; CCR_EINVAL if the path is too long; CCR_ENOMEM.
  */
 int ccr_last_ran_write(const char *path, const struct ccr_last_ran *in, struct ccr_error *err);
 

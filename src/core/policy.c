@@ -413,38 +413,48 @@ const char *ccr_policy_expr(const struct ccr_policy *policy, enum ccr_column col
 	return policy->column[column].text;
 }
 
-/* Does the column read a watched variable? What a parser reads is asked of the parser. */
-static bool reads_watched(const struct ccr_policy *policy, const struct column *col)
+/* Does the column read one of them? What a parser reads is asked of the parser. */
+static bool reads(const struct column *col, const bool *which)
 {
 	const muChar_t *name;
 	muFloat_t *value;
 	int v;
 
 	if (col->how != EXPRESSION)
-		return col->how == VARIABLE && policy->place[col->var];
+		return col->how == VARIABLE && which[col->var];
 	for (int i = mupGetExprVarNum(col->parser) - 1; i >= 0; i--) {
 		name = NULL;
 		mupGetExprVar(col->parser, (unsigned)i, &name, &value);
 		v = name ? ccr_var_find(name) : -1;
-		if (v >= 0 && policy->place[v])
+		if (v >= 0 && which[v])
 			return true;
 	}
 	return false;
+}
+
+unsigned ccr_policy_readers(const struct ccr_policy *policy, const enum ccr_var *vars, int n)
+{
+	bool which[CCR_VAR_COUNT] = {false};
+	unsigned columns = 0;
+
+	for (int i = 0; i < n; i++)
+		which[vars[i]] = true;
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		if (reads(&policy->column[i], which))
+			columns |= 1u << i;
+	}
+	return columns;
 }
 
 void ccr_policy_watch(struct ccr_policy *policy, const enum ccr_var *vars, int n)
 {
 	memset(policy->place, 0, sizeof(policy->place));
 	policy->n_watched = n < CCR_WATCHED ? n : CCR_WATCHED;
-	policy->moved = 0;
 	for (int i = 0; i < policy->n_watched; i++) {
 		policy->watched[i] = vars[i];
 		policy->place[vars[i]] = i + 1;
 	}
-	for (int i = 0; i < CCR_COLUMNS; i++) {
-		if (reads_watched(policy, &policy->column[i]))
-			policy->moved |= 1u << i;
-	}
+	policy->moved = ccr_policy_readers(policy, policy->watched, policy->n_watched);
 }
 
 unsigned ccr_policy_eval_again(struct ccr_policy *policy, const double *values, double *factor)
@@ -469,8 +479,8 @@ unsigned ccr_policy_eval_again(struct ccr_policy *policy, const double *values, 
 	return policy->moved;
 }
 
-void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *factor,
-		     unsigned *faults)
+void ccr_policy_eval_columns(struct ccr_policy *policy, unsigned columns, const double *vars,
+			     double *factor, unsigned *faults)
 {
 	for (int i = 0; i < policy->n_used; i++)
 		policy->bound[policy->used[i]] = vars[policy->used[i]];
@@ -478,6 +488,8 @@ void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *fact
 		const struct column *col = &policy->column[i];
 		double f;
 
+		if (!(columns & 1u << i))
+			continue;
 		if (col->how == CONSTANT)
 			f = col->constant;
 		else if (col->how == VARIABLE)
@@ -493,4 +505,10 @@ void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *fact
 		}
 		factor[i] = f;
 	}
+}
+
+void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *factor,
+		     unsigned *faults)
+{
+	ccr_policy_eval_columns(policy, ~0u, vars, factor, faults);
 }

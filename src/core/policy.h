@@ -74,6 +74,17 @@ const char *ccr_policy_expr(const struct ccr_policy *policy, enum ccr_column col
 void ccr_policy_eval(struct ccr_policy *policy, const double *vars, double *factor,
 		     unsigned *faults);
 
+/* The columns that read any of n variables, a bit each. It asks the parsers: once, not for each
+ * job. */
+unsigned ccr_policy_readers(const struct ccr_policy *policy, const enum ccr_var *vars, int n);
+
+/*
+ * The same for the columns whose bits are set: the factors and faults of the others stay. Of vars
+ * only those that these columns read need be right.
+ */
+void ccr_policy_eval_columns(struct ccr_policy *policy, unsigned columns, const double *vars,
+			     double *factor, unsigned *faults);
+
 /*
  * Names the variables (at most CCR_WATCHED) that ccr_policy_eval_again() may give other values: a
  * job queued in several partitions differs from one to the other in a few of them.

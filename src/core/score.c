@@ -2,7 +2,6 @@
 #include "core/score.h"
 
 #include <math.h>
-#include <string.h>
 
 /* SITE travels as an unsigned 32-bit number around this offset (slurm.h's NICE_OFFSET). */
 #define SITE_MIN     (-2147483647.0)
@@ -74,16 +73,36 @@ static bool is_outside(const struct ccr_score_rule *rule, double total)
 	return total > PRIORITY_MAX || (rule->whole && total < 1);
 }
 
+void ccr_score_points(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
+		      const struct ccr_score_extra *extra, double *points)
+{
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		if (columns & 1u << i)
+			points[i] = points_of(rule, i, factor[i]);
+	}
+	if (columns & 1u << CCR_COL_SITE)
+		points[CCR_COL_SITE] =
+		    clamp(points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
+			  SITE_MAX);
+}
+
+bool ccr_score_sum(const struct ccr_score_rule *rule, const double *points, double partition,
+		   double qos, const struct ccr_score_extra *extra, uint32_t *priority)
+{
+	double total = sum(points, partition, qos, extra);
+
+	if (is_outside(rule, total))
+		return false;
+	*priority = cut(total);
+	return true;
+}
+
 void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMNS],
 	       const struct ccr_score_extra *extra, struct ccr_score *out)
 {
 	double total;
 
-	for (int i = 0; i < CCR_COLUMNS; i++)
-		out->points[i] = points_of(rule, i, factor[i]);
-	out->points[CCR_COL_SITE] =
-	    clamp(out->points[CCR_COL_SITE] + (double)rule->base + (double)extra->site, SITE_MIN,
-		  SITE_MAX);
+	ccr_score_points(rule, factor, ~0u, extra, out->points);
 	total = sum(out->points, out->points[CCR_COL_PARTITION], out->points[CCR_COL_QOS], extra);
 	out->cut = is_outside(rule, total);
 	/* in fractions (priority/multifactor's own) the columns stay what they are, as there */
@@ -99,22 +118,14 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 
 bool ccr_score_again(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
 		     const struct ccr_score *score, const struct ccr_score_extra *extra,
-		     uint32_t *priority)
+		     struct ccr_score *out)
 {
-	double points[CCR_COLUMNS], total;
-
 	if (score->cut || columns & 1u << CCR_COL_SITE)
 		return false;
-	memcpy(points, score->points, sizeof(points));
-	for (int i = 0; columns >> i; i++) {
-		if (columns & 1u << i)
-			points[i] = points_of(rule, i, factor[i]);
-	}
-	total = sum(points, points[CCR_COL_PARTITION], points[CCR_COL_QOS], extra);
-	if (is_outside(rule, total))
-		return false;
-	*priority = cut(total);
-	return true;
+	*out = *score;
+	ccr_score_points(rule, factor, columns, extra, out->points);
+	return ccr_score_sum(rule, out->points, out->points[CCR_COL_PARTITION],
+			     out->points[CCR_COL_QOS], extra, &out->priority);
 }
 
 uint32_t ccr_score_elsewhere(const struct ccr_score *score, const struct ccr_score_extra *extra,

@@ -47,13 +47,25 @@ void ccr_score(const struct ccr_score_rule *rule, const double factor[CCR_COLUMN
 	       const struct ccr_score_extra *extra, struct ccr_score *out);
 
 /*
- * The same job with other factors in some columns (a bit each, never SITE): its priority, as
- * ccr_score() would have it, into *priority. False where that has to be asked, as a sum is outside
- * the range.
+ * The same job with other factors in some columns (a bit each, never SITE): what ccr_score() would
+ * make of it, into *out. False where that has to be asked, as a sum is outside the range.
  */
 bool ccr_score_again(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
 		     const struct ccr_score *score, const struct ccr_score_extra *extra,
-		     uint32_t *priority);
+		     struct ccr_score *out);
+
+/*
+ * What ccr_score() does in two steps, for a job of which most is known: the points of the columns
+ * whose bits are set, the others staying as they are, ...
+ */
+void ccr_score_points(const struct ccr_score_rule *rule, const double *factor, unsigned columns,
+		      const struct ccr_score_extra *extra, double *points);
+/*
+ * ... and the priority that points give with these points for partition and QOS. False where the
+ * sum is outside the range: ccr_score() then changes points.
+ */
+bool ccr_score_sum(const struct ccr_score_rule *rule, const double *points, double partition,
+		   double qos, const struct ccr_score_extra *extra, uint32_t *priority);
 
 /*
  * The priority that the points give with another partition's, QOS's and TRES points: the job's

@@ -154,7 +154,7 @@ static bool score_anew(struct scoring *c, struct ccr_kept_row *row)
 	count_cut(c, s.score.cut, s.score.priority);
 	if (!c->incr || job->priority < priority)
 		job->priority = priority;
-	ccr_kept_note(c->sources, &s, &arena, row);
+	ccr_kept_note(c->sources, &s, &arena, c->rule.whole, row);
 	if (said)
 		said[n_said++] = s;
 	return true;
@@ -182,8 +182,6 @@ static void score(struct scoring *c, struct ccr_kept_row *row, size_t n)
 			fetch(row[i + FETCH_AHEAD].job);
 		if (i + PARTS_AHEAD < n && is_new(&row[i + PARTS_AHEAD]))
 			fetch_parts(row[i + PARTS_AHEAD].job);
-		if (i + PARTS_AHEAD < n && row[i + PARTS_AHEAD].slot)
-			ccr_kept_fetch_slots(&row[i + PARTS_AHEAD]);
 		if (!row[i].scored)
 			continue;
 		if (!row[i].same) {

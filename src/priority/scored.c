@@ -43,6 +43,13 @@ static size_t take_slots(struct ccr_arena *a, size_t n)
 	return at;
 }
 
+struct ccr_slot *ccr_arena_slots(struct ccr_arena *a, size_t n)
+{
+	size_t at = take_slots(a, n);
+
+	return at == SIZE_MAX ? NULL : a->slot + at;
+}
+
 static size_t take_tres(struct ccr_arena *a, size_t n)
 {
 	void *base = a->tres;
@@ -244,15 +251,21 @@ static void score_slot(struct ccr_policy *policy, const struct ccr_score_rule *r
 	unsigned moved;
 
 	if (slot->main) {
-		slot->priority = s->score.priority;
-		return;
+		score = s->score;
+	} else {
+		moved = ccr_policy_eval_again(policy, slot->var, factor);
+		x.tres = rule->whole ? ccr_score_round(slot->tres) : slot->tres;
+		if (!ccr_score_again(rule, factor, moved, &s->score, &x, &score))
+			ccr_score(rule, factor, &x, &score);
 	}
-	moved = ccr_policy_eval_again(policy, slot->var, factor);
-	x.tres = rule->whole ? ccr_score_round(slot->tres) : slot->tres;
-	if (!ccr_score_again(rule, factor, moved, &s->score, &x, &slot->priority)) {
-		ccr_score(rule, factor, &x, &score);
-		slot->priority = score.priority;
-	}
+	slot->priority = score.priority;
+	slot->partition = score.points[CCR_COL_PARTITION];
+	slot->qos_points = score.points[CCR_COL_QOS];
+}
+
+unsigned ccr_scored_slot_columns(const struct ccr_policy *policy)
+{
+	return ccr_policy_readers(policy, slot_vars, CCR_SLOT_VARS);
 }
 
 void ccr_scored_watch(struct ccr_policy *policy)
@@ -265,6 +278,7 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 			struct ccr_arena *arena, unsigned *faults)
 {
 	double factor[CCR_COLUMNS];
+	unsigned found[CCR_COLUMNS] = {0};
 
 	if (rule->whole && s->has_tres) {
 		s->extra.tres = 0;
@@ -275,7 +289,12 @@ void ccr_scored_compute(struct ccr_policy *policy, const struct ccr_score_rule *
 			s->extra.tres += *p;
 		}
 	}
-	ccr_policy_eval(policy, s->var, factor, faults);
+	ccr_policy_eval(policy, s->var, factor, found);
+	s->faulty = 0;
+	for (int i = 0; i < CCR_COLUMNS; i++) {
+		faults[i] += found[i];
+		s->faulty |= (unsigned)(found[i] != 0) << i;
+	}
 	ccr_score(rule, factor, &s->extra, &s->score);
 	for (int i = 0; i < s->n_slots; i++)
 		score_slot(policy, rule, s, factor, &arena->slot[s->slot + (size_t)i]);

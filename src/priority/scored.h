@@ -25,7 +25,7 @@ struct ccr_slot {
 	const slurmdb_qos_rec_t *qos;
 	bool main; /* the pair that the job's own score is of */
 	uint32_t priority;
-	uint32_t stored; /* kept.c: what the record has */
+	double partition, qos_points; /* of its columns, in this pair */
 };
 
 struct ccr_scored {
@@ -41,6 +41,7 @@ struct ccr_scored {
 	double var[CCR_VAR_COUNT];
 	struct ccr_score_extra extra;
 	struct ccr_score score;
+	unsigned faulty; /* columns that had no finite value, a bit each */
 };
 
 /* Grows by itself; zero to start with. */
@@ -53,6 +54,8 @@ struct ccr_arena {
 
 void ccr_arena_clear(struct ccr_arena *a);
 void ccr_arena_free(struct ccr_arena *a);
+/* Room for n slots more, the first of them; NULL: out of memory. */
+struct ccr_slot *ccr_arena_slots(struct ccr_arena *a, size_t n);
 
 /* Where the facts come from besides the job. */
 struct ccr_sources {
@@ -90,6 +93,9 @@ void ccr_scored_qos_usage(const struct ccr_sources *sources, const slurmdb_qos_r
  */
 void ccr_scored_lsf(struct ccr_lsf_table *lsf, struct ccr_scored *s, struct ccr_arena *arena,
 		    bool join);
+
+/* The columns of a policy that read what another partition or QOS changes, a bit each. */
+unsigned ccr_scored_slot_columns(const struct ccr_policy *policy);
 
 /* Once for a policy, before it scores. */
 void ccr_scored_watch(struct ccr_policy *policy);

@@ -7,6 +7,7 @@
 
 #include "core/policy.h"
 #include "core/score.h"
+#include "priority/kept.h"
 #include "priority/tres_points.h"
 #include "slurm/compat_rows.h"
 
@@ -17,6 +18,10 @@ struct context {
 	bool failed;
 	double *tres; /* room for one job's points in one partition */
 	uint32_t room;
+	struct ccr_kept_cursor cursor;
+	struct ccr_kept_known known; /* of the job at hand */
+	double *weights;	     /* of TRES, those of all known rows */
+	uint32_t n_weights;
 };
 
 /* The sum of all columns but one partition's and the fairshare column. */
@@ -34,6 +39,19 @@ static double rest(const ccr_slurm_factors_t *f)
 static bool has_threshold(const job_record_t *job)
 {
 	return job->qos_ptr && (job->qos_ptr->flags & QOS_FLAG_ENFORCE_USAGE_THRES);
+}
+
+/*
+ * A priority that somebody else put there (`scontrol top`), or columns older than it: AGE, which
+ * moves most, gets the difference. A fraction is none, and at the ends of what a priority can be
+ * columns need not add up.
+ */
+static void add_up(const job_record_t *job, ccr_slurm_factors_t *f)
+{
+	double missing = job->priority - (rest(f) + f->priority_part + f->priority_fs);
+
+	if (job->priority > 1 && job->priority < UINT32_MAX && (missing <= -1 || missing >= 1))
+		f->priority_age += missing;
 }
 
 static double partition_points(const struct ccr_sprio_rule *rule, const part_record_t *part)
@@ -55,20 +73,26 @@ static double qos_points(const struct ccr_sprio_rule *rule, const slurmdb_qos_re
 	return rule->whole ? ccr_score_round(p) : p;
 }
 
+static bool make_room(struct context *c, uint32_t n)
+{
+	double *more;
+
+	if (c->room >= n)
+		return true;
+	more = realloc(c->tres, n * sizeof(*more));
+	if (!more)
+		return false;
+	c->tres = more;
+	c->room = n;
+	return true;
+}
+
 /* The TRES points in that partition; they stay those of the first where there is no memory. */
 static void fit_tres(struct context *c, const job_record_t *job, const part_record_t *part,
 		     ccr_slurm_factors_t *f)
 {
-	if (!f->tres_cnt || !f->tres_weights || !f->priority_tres)
+	if (!f->tres_cnt || !f->tres_weights || !make_room(c, f->tres_cnt))
 		return;
-	if (c->room < f->tres_cnt) {
-		double *more = realloc(c->tres, f->tres_cnt * sizeof(*more));
-
-		if (!more)
-			return;
-		c->tres = more;
-		c->room = f->tres_cnt;
-	}
 	ccr_tres_points_kept(f->tres_weights, f->tres_cnt,
 			     (c->rule->flags & PRIORITY_FLAGS_NO_NORMAL_TRES) != 0, job, part,
 			     c->tres);
@@ -94,7 +118,8 @@ static void fit_slot(struct context *c, const job_record_t *job, const part_reco
 	 */
 	if (qos != job->qos_ptr || qos != ccr_slurm_job_qos(job))
 		f->priority_qos = qos_points(c->rule, qos);
-	fit_tres(c, job, part, f);
+	if (f->priority_tres)
+		fit_tres(c, job, part, f);
 	if (c->rule->by_partition)
 		f->priority_fs = slots[index] - rest(f) - f->priority_part;
 	else if (c->rule->whole)
@@ -116,11 +141,56 @@ static void add_slot(job_record_t *job, part_record_t *part, slurmdb_qos_rec_t *
 		return;
 	}
 	f = *job->prio_factors; /* its arrays stay the job's: rows copy them */
-	if (has_threshold(job))
+	if (c->known.points)
+		ccr_scored_columns(c->known.points, ~0u, &f);
+	else if (has_threshold(job))
 		f.priority_fs = job->priority - rest(&f) - f.priority_part;
 	if (index >= 0)
 		fit_slot(c, job, part, qos, index, &f);
+	else if (c->known.adrift)
+		add_up(job, &f);
 	c->failed = !ccr_rows_add(&c->rows, job, part, qos, &f) || c->failed;
+}
+
+/* A job of which everything is known: its record's columns need not be read. */
+static void add_known(struct context *c, const job_record_t *job)
+{
+	const struct ccr_kept_row *row = c->known.row;
+	const struct ccr_kept_slot *slot = ccr_kept_slot(row);
+	const struct ccr_kept_pair *pair = ccr_kept_pair(row);
+	int n = row->n_slots ? row->n_slots : 1;
+	ccr_slurm_factors_t f = {0};
+
+	ccr_scored_columns(row->points, ~0u, &f);
+	f.nice = (uint32_t)(row->nice + NICE_OFFSET);
+	f.tres_weights = c->weights;
+	f.priority_tres = c->n_weights ? c->tres : NULL;
+	f.tres_cnt = c->n_weights;
+	for (int i = 0; i < n; i++) {
+		const part_record_t *part = row->n_slots ? pair[i].part : job->part_ptr;
+
+		if (!part || !ccr_slurm_request_wants(c->request, job, part))
+			continue;
+		ccr_kept_tres_points(row, part, c->tres);
+		for (uint32_t k = 0; c->rule->whole && k < c->n_weights; k++)
+			c->tres[k] = ccr_score_round(c->tres[k]);
+		if (row->n_slots) {
+			f.priority_qos = slot[i].qos;
+			f.priority_part = c->rule->whole
+					      ? slot[i].priority - rest(&f) - f.priority_fs
+					      : slot[i].partition;
+		}
+		c->failed = !ccr_rows_add(&c->rows, job, part, job->qos_ptr, &f) || c->failed;
+	}
+}
+
+static void add_job(struct context *c, job_record_t *job)
+{
+	ccr_kept_look(&c->cursor, job, &c->known);
+	if (c->known.row && !job->direct_set_prio && make_room(c, c->n_weights))
+		add_known(c, job);
+	else
+		ccr_slurm_each_slot(job, add_slot, c);
 }
 
 static bool shown(const struct ccr_sprio_rule *s, const job_record_t *job, time_t now)
@@ -138,51 +208,57 @@ static bool shown(const struct ccr_sprio_rule *s, const job_record_t *job, time_
 	return eligible && eligible <= now;
 }
 
+#define FETCH_AHEAD 12
+#define PARTS_AHEAD 6
+
 /* Pending jobs, or whichever are shown, in the list's order. */
 struct shown_jobs {
 	const struct ccr_sprio_rule *rule;
 	time_t now;
 	job_record_t **job;
 	size_t n, room;
+	size_t seen;
 };
 
 static int add_shown(void *x, void *arg)
 {
 	struct shown_jobs *all = arg;
 
+	ccr_kept_fetch(all->seen++ + FETCH_AHEAD);
 	if (all->n < all->room && shown(all->rule, x, all->now))
 		all->job[all->n++] = x;
 	return 0;
 }
 
-/* Asks for what a row is made of before it is its turn: jobs lie all over the memory. */
-static void fetch(const job_record_t *job)
+/*
+ * Asks for what a row is made of before it is its turn: jobs lie all over the memory. `known`: as
+ * the job before it, so that little of its record will be looked at.
+ */
+static void fetch(const job_record_t *job, bool known)
 {
 	__builtin_prefetch(&job->job_id);
-	__builtin_prefetch(&job->prio_factors);
-	__builtin_prefetch(&job->tres_req_cnt);
+	__builtin_prefetch(&job->priority);
 	__builtin_prefetch(&job->user_id);
 	__builtin_prefetch(&job->part_ptr);
+	if (!known)
+		__builtin_prefetch(&job->tres_req_cnt);
 }
 
 static void fetch_parts(const job_record_t *job)
 {
-	if (job->prio_factors) {
-		__builtin_prefetch(&job->prio_factors->priority_age);
-		__builtin_prefetch(&job->prio_factors->priority_tres);
-	}
 	if (job->tres_req_cnt) {
 		__builtin_prefetch(job->tres_req_cnt);
 		__builtin_prefetch(job->tres_req_cnt + 8);
+	}
+	if (job->prio_factors) {
+		__builtin_prefetch(&job->prio_factors->priority_age);
+		__builtin_prefetch(&job->prio_factors->priority_tres);
 	}
 	if (job->part_ptr_list) {
 		__builtin_prefetch(job->part_ptr_list);
 		__builtin_prefetch(ccr_slurm_slots_now(job));
 	}
 }
-
-#define FETCH_AHEAD 12
-#define PARTS_AHEAD 6
 
 ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
 				 const ccr_slurm_request_t *request, uid_t uid)
@@ -199,14 +275,17 @@ ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
 		return NULL;
 	}
 	list_for_each(job_list, add_shown, &all);
+	c.weights = ccr_kept_weights(&c.n_weights);
 	ccr_rows_begin(&c.rows);
 	for (size_t i = 0; i < all.n; i++) {
+		bool known = c.known.row != NULL;
+
 		if (i + FETCH_AHEAD < all.n)
-			fetch(all.job[i + FETCH_AHEAD]);
-		if (i + PARTS_AHEAD < all.n)
+			fetch(all.job[i + FETCH_AHEAD], known);
+		if (i + PARTS_AHEAD < all.n && !known)
 			fetch_parts(all.job[i + PARTS_AHEAD]);
 		if (ccr_slurm_may_see(all.job[i], uid))
-			ccr_slurm_each_slot(all.job[i], add_slot, &c);
+			add_job(&c, all.job[i]);
 	}
 	free(all.job);
 	free(c.tres);

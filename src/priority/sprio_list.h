@@ -16,8 +16,8 @@ struct ccr_sprio_rule {
 
 /*
  * A row for each pending job (and partition) that uid may see and the request wants, NULL if there
- * is none. The columns are those stored by the last scoring, so that their sum is squeue's number.
- * Locks: those of ccr_slurm_factors_list_lock().
+ * is none. The columns are those of the last scoring (kept.h), so that their sum is squeue's
+ * number. Locks: those of ccr_slurm_factors_list_lock().
  */
 ccr_slurm_list_t *ccr_sprio_list(const struct ccr_sprio_rule *rule,
 				 const ccr_slurm_request_t *request, uid_t uid);

@@ -37,11 +37,16 @@ static uint64_t count_of(const job_record_t *job, int i)
 	return job->tres_req_cnt ? job->tres_req_cnt[i] : 0;
 }
 
-static double factor_of(const job_record_t *job, const part_record_t *part, int i, bool no_normal)
+static double factor_in(uint64_t count, const part_record_t *part, int i, bool no_normal)
 {
 	uint64_t in_part = part && part->tres_cnt ? part->tres_cnt[i] : 0;
 
-	return ccr_mf_tres(count_of(job, i), in_part, no_normal);
+	return ccr_mf_tres(count, in_part, no_normal);
+}
+
+static double factor_of(const job_record_t *job, const part_record_t *part, int i, bool no_normal)
+{
+	return factor_in(count_of(job, i), part, i, no_normal);
 }
 
 double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job,
@@ -60,6 +65,24 @@ double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job
 		sum += p;
 	}
 	return sum;
+}
+
+void ccr_tres_counts(const struct ccr_tres_rule *rule, const job_record_t *job, uint64_t *counts)
+{
+	for (int k = 0; k < rule->count; k++)
+		counts[k] = count_of(job, rule->item[k].index);
+}
+
+void ccr_tres_points_of(const struct ccr_tres_rule *rule, const uint64_t *counts,
+			const part_record_t *part, double *points)
+{
+	if (rule->tres_cnt > 0)
+		memset(points, 0, sizeof(*points) * (size_t)rule->tres_cnt);
+	for (int k = 0; k < rule->count; k++) {
+		int i = rule->item[k].index;
+
+		points[i] = rule->item[k].weight * factor_in(counts[k], part, i, rule->no_normal);
+	}
 }
 
 void ccr_tres_points_kept(const double *weights, uint32_t cnt, bool no_normal,

@@ -35,6 +35,13 @@ void ccr_tres_rule_free(struct ccr_tres_rule *rule);
 double ccr_tres_points(const struct ccr_tres_rule *rule, const job_record_t *job,
 		       const part_record_t *part, double *points);
 
+/* The counts that the points are made of, one for each TRES of the rule. Job R. */
+void ccr_tres_counts(const struct ccr_tres_rule *rule, const job_record_t *job, uint64_t *counts);
+
+/* The same points from these counts; fills points[tres_cnt]. Part R. */
+void ccr_tres_points_of(const struct ccr_tres_rule *rule, const uint64_t *counts,
+			const part_record_t *part, double *points);
+
 /*
  * The same from the weights that a job's record keeps for sprio, cnt of them, with no rule at hand:
  * fills points[cnt].

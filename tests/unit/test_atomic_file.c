@@ -45,6 +45,8 @@ Test(atomic_file, creates_and_replaces)
 	content("one");
 	cr_assert_eq(ccr_atomic_write(path, "second", 6, 0600, &err), 0);
 	content("second");
+	cr_assert_eq(ccr_atomic_replace(path, "3rd", 3, 0600, &err), 0);
+	content("3rd");
 	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_eq(st.st_mode & 0777, 0600);
 	cr_assert_neq(access(new_path, F_OK), 0);

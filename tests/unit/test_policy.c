@@ -229,3 +229,41 @@ Test(policy, columns_that_read_a_watched_variable_are_evaluated_again)
 	cr_expect_eq(faults[CCR_COL_QOS], 0, "counted for the job itself alone");
 	ccr_policy_free(p);
 }
+
+/* Columns evaluated one after another, in any order, are what one evaluation of all gives. */
+Test(policy, some_columns_are_evaluated_as_all_are)
+{
+	static const enum ccr_var moving[] = {CCR_VAR_AGE_FACTOR, CCR_VAR_FS_FACTOR};
+	struct ccr_policy_spec spec = {.file = "p.json"};
+	double v[CCR_VAR_COUNT] = {0}, f[CCR_COLUMNS], all[CCR_COLUMNS];
+	unsigned faults[CCR_COLUMNS] = {0}, whole[CCR_COLUMNS] = {0}, columns;
+	struct ccr_policy *p;
+
+	spec.expr[CCR_COL_AGE] = "age_factor";
+	spec.expr[CCR_COL_FAIRSHARE] = "1 / fs_factor + cpus";
+	spec.expr[CCR_COL_PARTITION] = "partition_factor";
+	spec.expr[CCR_COL_JOBSIZE] = "log(nodes)";
+	spec.expr[CCR_COL_ASSOC] = "3";
+	cr_assert_eq(ccr_policy_compile(&spec, &p, &err), 0, "%s", err.text);
+	columns = ccr_policy_readers(p, moving, 2);
+	cr_expect_eq(columns, 1u << CCR_COL_AGE | 1u << CCR_COL_FAIRSHARE);
+	cr_expect_eq(ccr_policy_readers(p, moving, 0), 0);
+	v[CCR_VAR_NODES] = 3;
+	v[CCR_VAR_NCPUS] = 5;
+	v[CCR_VAR_PARTITION_FACTOR] = 0.1;
+	ccr_policy_eval(p, v, f, faults);
+	cr_expect_eq(faults[CCR_COL_FAIRSHARE], 1, "divided by zero");
+	for (int i = 1; i < 50; i++) {
+		v[CCR_VAR_AGE_FACTOR] = i / 7.0;
+		v[CCR_VAR_FS_FACTOR] = i % 9 / 3.0;
+		ccr_policy_eval_columns(p, columns, v, f, faults);
+		ccr_policy_eval(p, v, all, whole);
+		cr_assert_arr_eq(f, all, sizeof(all), "%d", i);
+	}
+	cr_expect_eq(faults[CCR_COL_FAIRSHARE], 1 + whole[CCR_COL_FAIRSHARE]);
+	v[CCR_VAR_NODES] = 0;
+	ccr_policy_eval_columns(p, columns, v, f, faults);
+	cr_expect_eq(faults[CCR_COL_JOBSIZE], 0, "not asked for");
+	cr_expect_eq(f[CCR_COL_JOBSIZE], log(3));
+	ccr_policy_free(p);
+}

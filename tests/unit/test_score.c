@@ -161,9 +161,8 @@ Test(score, other_columns_give_what_the_whole_would)
 					   .base = rand_r(&seed) % 3000};
 		struct ccr_score_extra x = {.nice = rand_r(&seed) % 200 - 100, .tres = n % 17};
 		double f[CCR_COLUMNS];
-		struct ccr_score was, is;
+		struct ccr_score was, is, again;
 		unsigned columns = (unsigned)rand_r(&seed) % (1u << CCR_COLUMNS);
-		uint32_t priority = 0;
 
 		for (int i = 0; i < CCR_COLUMNS; i++) {
 			r.weight[i] = n % 50 ? rand_r(&seed) % 1000 : 4e9;
@@ -176,10 +175,12 @@ Test(score, other_columns_give_what_the_whole_would)
 		}
 		x.tres = rand_r(&seed) % 100;
 		ccr_score(&r, f, &x, &is);
-		if (!ccr_score_again(&r, f, columns, &was, &x, &priority))
+		if (!ccr_score_again(&r, f, columns, &was, &x, &again))
 			continue;
 		answered++;
-		cr_assert_eq(priority, is.priority, "%d: %u, not %u", n, priority, is.priority);
+		cr_assert_eq(again.priority, is.priority, "%d: %u, not %u", n, again.priority,
+			     is.priority);
+		cr_assert_arr_eq(again.points, is.points, sizeof(is.points), "%d", n);
 	}
 	cr_assert_gt(answered, 5000);
 	cr_assert_lt(answered, 19000);
