@@ -18,6 +18,7 @@
 #include "core/duration.h"
 #include "sccr/common.h"
 #include "sccr/options.h"
+#include "sccr/plugin_files.h"
 #include "sccr/sccr.h"
 #include "sccr/sim_cluster.h"
 
@@ -357,6 +358,8 @@ static int check(const char *policy, const char *conf, bool quiet)
 		print_all(&c);
 	}
 	warn_of_owners(&c, policy);
+	if (!rc)
+		plugin_files_warn(&c.slurm);
 	for (size_t i = 0; i < config->n_warnings; i++)
 		sccr_warn("%s", config->warnings[i].text);
 	sim_cluster_free(&c.slurm);

@@ -123,7 +123,7 @@ static void find_earliest(struct explain *x, const struct explain_nodes *nodes)
 static bool counts(const struct queue_job *j)
 {
 	const char *component = strchr(j->id, '+');
-	char word[32];
+	char word[48];
 
 	if (component && strcmp(component, "+0") != 0)
 		return false;
@@ -134,7 +134,7 @@ static bool counts(const struct queue_job *j)
 			*c = ' ';
 	}
 	return !strncmp(word, "Resources, booked for ", 22) ||
-	       !strncmp(word, "Resources, cannot be booked ", 28);
+	       !strncmp(word, "Resources, cannot be booked within ", 35);
 }
 
 /* Do jobs ahead have all the bookings of the partition? In doubt not. */

@@ -315,6 +315,7 @@ Test(explain_plan, the_depth_of_bookings, .init = set_up)
 	ahead("Priority", "", 0);
 	ahead("Resources, cannot be booked within the window of 7-00:00:00", "", 0);
 	SAYS_NOT(j, "jobs ahead have");
+	ahead("Resources, cannot be booked to end by its deadline", "", 0); /* counts for nothing */
 	W.x.config = &config;
 	SAYS(j, "It waits (Priority) and has no booking: jobs ahead have the 2 that the policy "
 		"makes in partition p.\n");
@@ -371,6 +372,16 @@ Test(explain_plan, a_start_beyond_the_window, .init = set_up)
 	    pending("Resources, cannot be booked within the window of 7-00:00:00", "", 0);
 
 	SAYS(j, "It waits (Resources, cannot be booked within the window of 7-00:00:00).\n");
+	j->reason = "Resources, cannot be booked to end by its deadline";
+	SAYS(j, "It waits (Resources, cannot be booked to end by its deadline).\n");
+}
+
+Test(explain_plan, a_booking_that_is_due, .init = set_up)
+{
+	struct queue_job *j = pending("Resources,_booked_for_now_on_n1", "n1", 1);
+
+	SAYS(j, "Booked to start at 2001-09-09T01:46:41 on n1.\n");
+	JSON(j, "\"reason\": \"Resources, booked for now on n1\"");
 }
 
 Test(explain_plan, a_job_that_names_a_busy_node_has_a_booking_that_is_not_shown, .init = set_up)
