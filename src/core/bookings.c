@@ -190,7 +190,7 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	e->b.start = slot->start;
 	e->b.end = ccr_end(slot->start, e->limit);
 	e->b.due = e->open = 0;
-	e->b.over = e->b.claim = false;
+	e->b.over = e->b.claim = e->lost = false;
 	if (slot->n && !e->b.first_start) {
 		e->b.first_start = slot->start;
 		e->b.made = plan->tl->now;
@@ -299,11 +299,55 @@ static bool slide(struct ccr_plan *plan, struct ccr__entry *e)
 	return true;
 }
 
+unsigned ccr__lose(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	if (e->b.claim || e->together) {
+		ccr__remove(plan, e);
+		return 1;
+	}
+	ccr__lift(plan, e);
+	e->b.n = 0;
+	e->b.over = false;
+	e->lost = true;
+	return 0;
+}
+
+/*
+ * The earliest place of an entry, which is looked for by itself: not where those are that it is
+ * booked together with, as each has nodes of its own.
+ */
+static int place_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct ccr_slot *slot)
+{
+	size_t words = CCR_WORDS(plan->tl->n);
+	struct ccr_query q = ccr__entry_query(e);
+	uint64_t *left = NULL;
+	int rc;
+
+	if (e->together) {
+		left = malloc((words + 1) * sizeof(*left));
+		if (!left)
+			return CCR_ENOMEM;
+		for (size_t w = 0; w < words; w++)
+			left[w] = e->candidates ? e->candidates[w] : ~UINT64_C(0);
+		q.candidates = left;
+	}
+	for (uint32_t i = 0; left && i < plan->entries; i++) {
+		const struct ccr__entry *o = plan->rank[i];
+
+		for (uint32_t k = 0; o != e && o->together == e->together && k < o->b.n; k++)
+			ccr_bit_clear(left, o->b.share[k].node);
+	}
+	rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+				 ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place,
+				 slot);
+	free(left);
+	return rc;
+}
+
 int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i];
-		struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required, true};
 		struct ccr_slot slot;
 		int rc;
 
@@ -316,16 +360,13 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 		}
 		if (e->restored || e->b.claim) {
 			/* What to look for instead is not known: its job's turn comes. */
-			ccr__remove(plan, e);
-			i--;
+			i -= ccr__lose(plan, e);
 			continue;
 		}
 		for (uint32_t j = i + 1; j < plan->entries; j++)
 			if (reality || plan->rank[j]->b.made < e->since)
 				ccr__lift(plan, plan->rank[j]);
-		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-					 ccr_end(plan->tl->now, plan->opt.window) + 1,
-					 &plan->opt.place, &slot);
+		rc = place_anew(plan, e, &slot);
 		if (!rc)
 			rc = ccr__assign(plan, e, &slot);
 		if (rc)
@@ -336,7 +377,6 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 
 int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job)
 {
-	struct ccr_query q = {&e->demand, e->limit, e->candidates, e->required, true};
 	struct ccr_slot slot = {.start = CCR_FOREVER};
 	uint32_t lent;
 	bool whole;
@@ -348,9 +388,7 @@ int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct cc
 	if (!whole) {
 		for (uint32_t j = ccr__above(plan, &e->b.rank); j < plan->entries; j++)
 			ccr__lift(plan, plan->rank[j]);
-		rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-					 ccr_end(plan->tl->now, plan->opt.window) + 1,
-					 &plan->opt.place, &slot);
+		rc = place_anew(plan, e, &slot);
 	}
 	ccr__take_again(plan, job, lent);
 	if (!rc)
@@ -358,6 +396,26 @@ int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct cc
 	if (!rc)
 		rc = ccr__mark_over(plan, e, job);
 	return rc ? rc : ccr__settle(plan, true);
+}
+
+int ccr_plan_lost(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		  const struct ccr_booking *b, struct ccr_error *err)
+{
+	static const struct ccr_demand unknown;
+	struct ccr_plan_job known = *job;
+	struct ccr__entry *e;
+
+	if (job->limit < 1 || ccr__find(plan, job->id))
+		return ccr_error_set(err, CCR_EINVAL, 0, "job %u: no booking to lose", job->id);
+	known.demand = &unknown;
+	known.candidates = known.required = NULL;
+	e = ccr__add(plan, &known);
+	if (!e)
+		return ccr_error_nomem(err);
+	e->b.first_start = b->first_start;
+	e->b.made = b->made;
+	e->restored = e->lost = true;
+	return 0;
 }
 
 int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,

@@ -115,7 +115,11 @@ int ccr_plan_claim(struct ccr_plan *plan, const struct ccr_plan_job *job,
 uint32_t ccr_plan_amounts(struct ccr_plan *plan, const struct ccr_plan_job *job,
 			  struct ccr_share *out)
 {
-	struct ccr_query q = {job->demand, 1, job->candidates, job->candidates, true};
+	struct ccr_query q = {.demand = job->demand,
+			      .limit = 1,
+			      .candidates = job->candidates,
+			      .required = job->candidates,
+			      .sure = true};
 	uint32_t n = 0, lent;
 	struct ccr_slot slot;
 	int64_t now = plan->tl->now;

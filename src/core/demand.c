@@ -92,8 +92,11 @@ static int64_t cpus_of(const struct ccr_demand *d, const struct ccr_node *node, 
 	return rounded(d->node.cpus + (d->units ? (int64_t)units * d->unit.cpus : 0), node);
 }
 
-static int64_t mem_of(const struct ccr_demand *d, uint32_t units, int64_t cpus)
+static int64_t mem_of(const struct ccr_demand *d, const struct ccr_node *node, uint32_t units,
+		      int64_t cpus)
 {
+	if (d->all_mem)
+		return node->total.mem;
 	return d->node.mem + (d->units ? (int64_t)units * d->unit.mem : 0) + d->mem_per_cpu * cpus;
 }
 
@@ -182,7 +185,7 @@ static bool empty(const struct ccr_node *node, const struct ccr_amount *free)
 bool ccr_demand_fits(const struct ccr_demand *d, const struct ccr_node *node,
 		     const struct ccr_amount *free, uint32_t units)
 {
-	int64_t cpus = cpus_of(d, node, units), mem = mem_of(d, units, cpus),
+	int64_t cpus = cpus_of(d, node, units), mem = mem_of(d, node, units, cpus),
 		open = open_of(d, node, units);
 
 	if ((cpus > 0 && free->cpus < cpus) || (mem > 0 && free->mem < mem) ||
@@ -206,7 +209,7 @@ void ccr_quick_make(const struct ccr_demand *d, const struct ccr_node *node, uin
 		return;
 	q->need.cpus = (int32_t)cpus;
 	q->need.open = (int32_t)open_of(d, node, units);
-	q->need.mem = mem_of(d, units, cpus);
+	q->need.mem = mem_of(d, node, units, cpus);
 	for (int l = 0; l < 2; l++) {
 		for (int i = 0; i < CCR_GPU_WANTS && lists[l][i].count; i++) {
 			int64_t n = lists[l][i].count * times[l];
@@ -287,7 +290,7 @@ void ccr_demand_take(const struct ccr_demand *d, const struct ccr_node *node,
 	}
 	memset(out, 0, sizeof(*out));
 	out->cpus = (int32_t)cpus;
-	out->mem = mem_of(d, units, cpus);
+	out->mem = mem_of(d, node, units, cpus);
 	/* Untyped wants last: they must not take what a typed one needs. */
 	for (int untyped = 0; untyped < 2; untyped++) {
 		for (int l = 0; l < 2; l++)
@@ -324,8 +327,9 @@ bool ccr_demand_equal(const struct ccr_demand *a, const struct ccr_demand *b)
 	return a->min_nodes == b->min_nodes && a->max_nodes == b->max_nodes &&
 	       a->units == b->units && a->node_min_units == b->node_min_units &&
 	       a->node_max_units == b->node_max_units && a->mem_per_cpu == b->mem_per_cpu &&
-	       a->whole == b->whole && a->kept == b->kept && need_equal(&a->node, &b->node) &&
-	       need_equal(&a->unit, &b->unit) && wants_equal(a->total, b->total);
+	       a->whole == b->whole && a->all_mem == b->all_mem && a->kept == b->kept &&
+	       need_equal(&a->node, &b->node) && need_equal(&a->unit, &b->unit) &&
+	       wants_equal(a->total, b->total);
 }
 
 /* One round of a multiply-xorshift mixer (constants: the 64-bit golden ratio). */
@@ -344,8 +348,8 @@ static uint64_t wants_hash(uint64_t h, const struct ccr_want *w)
 
 uint64_t ccr_demand_hash(const struct ccr_demand *d)
 {
-	uint64_t h =
-	    mix(d->whole | (uint64_t)d->kept << 1, (uint64_t)d->min_nodes << 32 | d->max_nodes);
+	uint64_t h = mix(d->whole | (uint64_t)d->kept << 1 | (uint64_t)d->all_mem << 2,
+			 (uint64_t)d->min_nodes << 32 | d->max_nodes);
 
 	h = mix(h, (uint64_t)d->units << 32 | d->node_min_units);
 	h = mix(h, (uint64_t)d->node_max_units << 32 | (uint32_t)d->node.cpus);

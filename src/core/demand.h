@@ -64,8 +64,9 @@ struct ccr_demand {
 	uint32_t node_max_units; /* 0: no cap */
 	int64_t mem_per_cpu;	 /* MB with each CPU that is given, rounded-up ones included */
 	struct ccr_want total[CCR_GPU_WANTS]; /* each node that is used gives at least one GPU */
-	bool kept;  /* may have CPUs that GPUs keep, whatever it asks for (a shard of a GPU) */
-	bool whole; /* takes whole nodes: only empty ones will do and nothing is left of them */
+	bool all_mem; /* --mem=0: all of a node's memory, of which nobody may hold any */
+	bool kept;    /* may have CPUs that GPUs keep, whatever it asks for (a shard of a GPU) */
+	bool whole;   /* takes whole nodes: only empty ones will do and nothing is left of them */
 };
 
 /* a += b, a -= b, a = min(a, b) component by component. */

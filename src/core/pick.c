@@ -126,6 +126,7 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 				a->gpus[w] = d->total[w].count;
 		a->node = i;
 		a->required = ccr__in(q->required, i);
+		a->avoid = ccr__in(q->avoid, i);
 		a->score = (struct ccr_score){.weight = tl->node[i].weight};
 		if (place) {
 			ccr_demand_take(d, &tl->node[i], &a->least, least, NULL, &take);
@@ -138,18 +139,23 @@ uint32_t ccr__able_at(struct ccr_search *s, const struct ccr_timeline *tl,
 
 typedef int (*compare)(const struct ccr__able *a, const struct ccr__able *b);
 
+/* Whether the one goes before the other whatever is on them; 0: neither does. */
+static int by_wish(const struct ccr__able *a, const struct ccr__able *b)
+{
+	return a->required != b->required ? (int)b->required - a->required
+					  : (int)a->avoid - b->avoid;
+}
+
 static int by_score(const struct ccr__able *a, const struct ccr__able *b)
 {
-	int c = ccr_score_cmp(&a->score, &b->score);
+	int wish = by_wish(a, b), c = wish ? wish : ccr_score_cmp(&a->score, &b->score);
 
-	if (a->required != b->required)
-		return a->required ? -1 : 1;
 	return c ? c : (a->node > b->node) - (a->node < b->node);
 }
 
 static int by_units(const struct ccr__able *a, const struct ccr__able *b)
 {
-	if (a->required == b->required && a->units != b->units)
+	if (!by_wish(a, b) && a->units != b->units)
 		return a->units > b->units ? -1 : 1;
 	return by_score(a, b);
 }
@@ -162,7 +168,7 @@ static int by_gpus(const struct ccr__able *a, const struct ccr__able *b)
 		x += a->gpus[i];
 		y += b->gpus[i];
 	}
-	if (a->required == b->required && x != y)
+	if (!by_wish(a, b) && x != y)
 		return x > y ? -1 : 1;
 	return by_units(a, b);
 }
@@ -228,15 +234,11 @@ static uint32_t first_enough(struct ccr_search *s, const struct ccr_demand *d, c
 	return 0;
 }
 
-uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n)
+static uint32_t choose(struct ccr_search *s, const struct ccr_query *q, uint32_t want, uint32_t n)
 {
 	const struct ccr_demand *d = q->demand;
-	uint32_t k, want = q->required ? ccr_bit_count(q->required, s->n) : 0, have = 0;
+	uint32_t k;
 
-	for (uint32_t i = 0; want && i < n; i++)
-		have += s->able[i].required;
-	if (have < want)
-		return 0;
 	/*
 	 * As few nodes as will do, where more than the demand is held: a node with all that is
 	 * asked for alone holds no more.
@@ -247,6 +249,23 @@ uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n
 	if (!k && d->total[0].count)
 		k = first_enough(s, d, by_gpus, want, n);
 	return k;
+}
+
+uint32_t ccr__choose(struct ccr_search *s, const struct ccr_query *q, uint32_t n)
+{
+	uint32_t k, want = q->required ? ccr_bit_count(q->required, s->n) : 0, have = 0;
+
+	for (uint32_t i = 0; want && i < n; i++)
+		have += s->able[i].required;
+	if (have < want)
+		return 0;
+	k = choose(s, q, want, n);
+	if (k || !q->avoid)
+		return k;
+	/* Too many small ones, where only so many may be taken. */
+	for (uint32_t i = 0; i < n; i++)
+		s->able[i].avoid = false;
+	return choose(s, q, want, n);
 }
 
 /* The CPUs that no GPU keeps of a node's part, were it given no more GPUs than it has to be. */

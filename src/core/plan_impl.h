@@ -19,6 +19,7 @@ struct ccr__entry {
 	uint64_t *required;   /* NULL: none */
 	bool held;	      /* its place is taken out of the timeline */
 	bool restored;	      /* its demand and sets are not known yet: ccr_plan_restore */
+	bool lost;	      /* its place went with a node: it is the first to get another */
 	uint32_t together;    /* the first job of those it is booked with; 0: alone */
 	int64_t open;	      /* since when the plan has let it start; 0: not yet */
 	UT_hash_handle hh;
@@ -71,6 +72,12 @@ uint32_t ccr__above(const struct ccr_plan *plan, const struct ccr_rank *rank);
 struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *job);
 
 void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e);
+
+/*
+ * The entry has no place any more through no doing of its job, which gets another in its turn. One
+ * of several that are booked together, and a claim, goes; returns how many have gone.
+ */
+unsigned ccr__lose(struct ccr_plan *plan, struct ccr__entry *e);
 
 /* From when on the entry holds its place: a claim does from now. */
 static inline int64_t ccr__from(const struct ccr__entry *e)
@@ -167,7 +174,20 @@ int ccr__remember(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_
 
 static inline struct ccr_query ccr__query(const struct ccr_plan_job *job)
 {
-	return (struct ccr_query){job->demand, job->limit, job->candidates, job->required, false};
+	return (struct ccr_query){.demand = job->demand,
+				  .limit = job->limit,
+				  .candidates = job->candidates,
+				  .required = job->required};
+}
+
+/* The place that an entry has to have. */
+static inline struct ccr_query ccr__entry_query(const struct ccr__entry *e)
+{
+	return (struct ccr_query){.demand = &e->demand,
+				  .limit = e->limit,
+				  .candidates = e->candidates,
+				  .required = e->required,
+				  .sure = true};
 }
 
 #endif

@@ -133,7 +133,7 @@ int ccr_plan_set_nodes(struct ccr_plan *plan, const struct ccr_node *nodes, stru
 			same = same_types(&nodes[e->b.share[k].node],
 					  &plan->tl->node[e->b.share[k].node]);
 		if (!same)
-			ccr__remove(plan, e);
+			ccr__lose(plan, e);
 	}
 	rc = ccr_timeline_set_nodes(plan->tl, nodes, err);
 	for (uint32_t i = 0; !rc && i < plan->tl->n; i++)
@@ -388,6 +388,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 	struct ccr__partition *p = ccr__partition(plan, job->partition);
 	struct ccr__entry *e = ccr__find(plan, job->id);
 	struct ccr_query q = ccr__query(job);
+	struct ccr_plan_job first;
 	bool here, deep;
 	uint32_t depth;
 	int64_t from;
@@ -396,6 +397,11 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		*out = NULL;
 	if (!p)
 		return nomem(err);
+	if (e && e->lost) {
+		first = *job;
+		first.over_lower = true;
+		job = &first;
+	}
 	/* when others have left it room is not known, and what it held nobody else would get */
 	if (ccr__too_long(plan, job, NULL)) {
 		ccr_plan_drop(plan, job->id);

@@ -162,11 +162,19 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err);
  * A promise that was made before the plan was (a restart): to be called before ccr_plan_ready, once
  * for each. job: its id, rank, partition, since and limit; its demand and sets are not known yet
  * and not looked at. Of b: start, first_start, made and the shares. It is kept in its place if
- * that is whole, else dropped; the first ccr_plan_book of the job takes it over if it still is what
- * the job needs. 0, CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an entry).
+ * that is whole, else lost (see below); the first ccr_plan_book of the job takes it over if it
+ * still is what the job needs. 0, CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an
+ * entry).
  */
 int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
 		     const struct ccr_booking *b, struct ccr_error *err);
+
+/*
+ * Instead of that where one of the nodes is no more: in its turn the job gets another place before
+ * those that rank below it, whatever they were promised. Of b: first_start and made.
+ */
+int ccr_plan_lost(struct ccr_plan *plan, const struct ccr_plan_job *job,
+		  const struct ccr_booking *b, struct ccr_error *err);
 
 enum ccr_book {
 	CCR_BOOKED = 0,

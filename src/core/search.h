@@ -30,6 +30,7 @@ struct ccr_query {
 	int64_t limit;		    /* s; CCR_FOREVER: unlimited */
 	const uint64_t *candidates; /* NULL: all nodes */
 	const uint64_t *required;   /* candidates that must be among the nodes; NULL: none */
+	const uint64_t *avoid;	    /* taken only where the others do not do; NULL: none */
 	/*
 	 * Somebody else will deal units and GPUs over the nodes, by what is free at the start: only
 	 * nodes where whatever part of the demand he gives them stays clear of the bookings; the
@@ -45,8 +46,8 @@ void ccr_search_free(struct ccr_search *s);
 
 /*
  * The earliest start in [from, until), nodes that are not up left out. Required nodes are taken,
- * then those that score best by placement, then lower indices. 0 (also when there is no start:
- * slot->start tells) or CCR_ENOMEM.
+ * then those that are not to be avoided and score best by placement, then lower indices. 0 (also
+ * when there is no start: slot->start tells) or CCR_ENOMEM.
  */
 int ccr_search_earliest(struct ccr_search *s, const struct ccr_timeline *tl,
 			const struct ccr_query *q, int64_t from, int64_t until,

@@ -13,7 +13,7 @@ struct ccr__able {
 	struct ccr_score score;
 	uint32_t node, units;
 	int32_t gpus[CCR_GPU_WANTS]; /* what it can give to total[i] */
-	bool required;
+	bool required, avoid;
 };
 
 /* From t on, a node holds so many units. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define TIMES 64 /* start times that are looked at */
+#define TRIES 3	 /* ways to deal out the nodes at each */
 
 struct place {
 	struct ccr_share *share;
@@ -18,9 +19,41 @@ struct party {
 	struct ccr_plan *plan;
 	const struct ccr_plan_job *job;
 	struct place *place;
+	uint32_t *order; /* in which they take their places */
 	uint32_t n;
-	uint64_t *left; /* nodes that one may use: not those of the others */
+	uint64_t *left;	 /* nodes that one may use: not those of the others */
+	uint64_t *avoid; /* those that others are still to choose from */
+	uint64_t *able;	 /* for each job the nodes that it could use at a time, alone */
+	bool looked;	 /* these are known */
 };
+
+static void free_party(struct party *p)
+{
+	for (uint32_t i = 0; p->place && i < p->n; i++)
+		free(p->place[i].share);
+	free(p->place);
+	free(p->order);
+	free(p->left);
+	free(p->avoid);
+	free(p->able);
+}
+
+static bool make_party(struct party *p)
+{
+	size_t words = CCR_WORDS(p->plan->tl->n) + 1;
+
+	p->place = calloc(p->n, sizeof(*p->place));
+	p->order = calloc(p->n, sizeof(*p->order));
+	p->left = calloc(words, sizeof(*p->left));
+	p->avoid = calloc(words, sizeof(*p->avoid));
+	p->able = calloc(p->n * words, sizeof(*p->able));
+	return p->place && p->order && p->left && p->avoid && p->able;
+}
+
+static uint64_t *able_of(const struct party *p, uint32_t i)
+{
+	return p->able + i * (CCR_WORDS(p->plan->tl->n) + 1);
+}
 
 static void lift(struct party *p, int64_t start)
 {
@@ -40,13 +73,19 @@ static void lift(struct party *p, int64_t start)
 /* slurmctld gives each component nodes of its own. */
 static void leave(struct party *p, uint32_t i)
 {
-	uint32_t nodes = p->plan->tl->n;
+	size_t words = CCR_WORDS(p->plan->tl->n);
 
-	for (size_t w = 0; w < CCR_WORDS(nodes); w++)
+	for (size_t w = 0; w < words; w++)
 		p->left[w] = p->job[i].candidates ? p->job[i].candidates[w] : ~UINT64_C(0);
-	for (uint32_t k = 0; k < i; k++)
+	memset(p->avoid, 0, words * sizeof(*p->avoid));
+	for (uint32_t k = 0; k < p->n; k++) {
+		const uint64_t *able = able_of(p, k);
+
 		for (uint32_t s = 0; s < p->place[k].n; s++)
 			ccr_bit_clear(p->left, p->place[k].share[s].node);
+		for (size_t w = 0; p->looked && k != i && !p->place[k].n && w < words; w++)
+			p->avoid[w] |= able[w];
+	}
 }
 
 static int hold(struct party *p, uint32_t i, const struct ccr_slot *slot)
@@ -67,56 +106,117 @@ static int hold(struct party *p, uint32_t i, const struct ccr_slot *slot)
 }
 
 /*
+ * Gives each its place at that time, one after the other. *next: `from` if all have one; else when
+ * the one at *stuck finds it beside those before it.
+ */
+static int try(struct party *p, int64_t from, int64_t until, int64_t *next, uint32_t *stuck)
+{
+	*next = from;
+	for (uint32_t k = 0; k < p->n && *next == from; k++) {
+		uint32_t i = p->order[k];
+		struct ccr_query q = ccr__query(&p->job[i]);
+		struct ccr_slot slot;
+		int rc;
+
+		q.sure = true;
+		q.candidates = p->left;
+		q.avoid = p->looked ? p->avoid : NULL;
+		leave(p, i);
+		rc = ccr_search_earliest(p->plan->search, p->plan->tl, &q, from, until,
+					 &p->plan->opt.place, &slot);
+		if (!rc && slot.n && slot.start == from) {
+			rc = hold(p, i, &slot);
+		} else {
+			*next = slot.n ? slot.start : until;
+			*stuck = k;
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Where each could start at that time, alone. */
+static void look_where(struct party *p, int64_t from)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct ccr_query q = ccr__query(&p->job[i]);
+
+		q.sure = true;
+		(void)ccr_search_at(p->plan->search, p->plan->tl, &q, from, able_of(p, i));
+	}
+	p->looked = true;
+}
+
+static void go_first(struct party *p, uint32_t k)
+{
+	uint32_t i = p->order[k];
+
+	memmove(&p->order[1], &p->order[0], k * sizeof(*p->order));
+	p->order[0] = i;
+}
+
+/*
  * The first time from `from` on and before `until` at which all have their place, which then is in
- * place[]; *start is CCR_FOREVER if there is none. A job that finds its place only later moves all.
+ * place[]; *start is CCR_FOREVER if there is none. Where one is left without, as those before took
+ * what only it could not do without, it goes first, and nobody takes what others choose from if
+ * there is something else. If that is no use, all move to when it finds its place.
  */
 static int find(struct party *p, int64_t from, int64_t until, int64_t *start)
 {
 	*start = CCR_FOREVER;
 	for (int turn = 0; turn < TIMES && from < until; turn++) {
-		int64_t next = from;
-		uint32_t i;
+		int64_t soonest = until;
 
-		for (i = 0; i < p->n && next == from; i++) {
-			struct ccr_query q = ccr__query(&p->job[i]);
-			struct ccr_slot slot;
-			int rc;
+		p->looked = false;
+		for (uint32_t i = 0; i < p->n; i++)
+			p->order[i] = i;
+		for (int t = 0; t < TRIES; t++) {
+			uint32_t stuck = 0;
+			int64_t next;
+			int rc = try(p, from, until, &next, &stuck);
 
-			q.sure = true;
-			q.candidates = p->left;
-			leave(p, i);
-			rc = ccr_search_earliest(p->plan->search, p->plan->tl, &q, from, until,
-						 &p->plan->opt.place, &slot);
-			if (!rc && slot.n && slot.start == from)
-				rc = hold(p, i, &slot);
-			else
-				next = slot.n ? slot.start : until;
-			if (rc) {
-				lift(p, from);
-				return rc;
+			if (!rc && next == from) {
+				*start = from;
+				return 0;
 			}
+			lift(p, from);
+			if (rc)
+				return rc;
+			if (!stuck) { /* whatever the others do */
+				soonest = next;
+				break;
+			}
+			soonest = next < soonest ? next : soonest;
+			if (!t)
+				look_where(p, from);
+			go_first(p, stuck);
 		}
-		if (next == from) {
-			*start = from;
-			return 0;
-		}
-		lift(p, from);
-		from = next;
+		from = soonest;
 	}
 	return 0;
 }
 
-/* When all are booked, at one time and as they are now; else CCR_FOREVER. */
-static int64_t booked_at(const struct party *p)
+/*
+ * When all are booked, at one time, on nodes of their own and as they are now; else CCR_FOREVER.
+ * Each is moved by itself when what runs changed.
+ */
+static int64_t booked_at(struct party *p)
 {
 	int64_t at = CCR_FOREVER;
 
+	memset(p->left, 0, CCR_WORDS(p->plan->tl->n) * sizeof(*p->left));
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
 
 		if (!e || !e->b.n || !e->held || !ccr__same_job(p->plan, e, &p->job[i]) ||
 		    (i && e->b.start != at))
 			return CCR_FOREVER;
+		for (uint32_t k = 0; k < e->b.n; k++) {
+			if (ccr_bit(p->left, e->b.share[k].node))
+				return CCR_FOREVER;
+			ccr_bit_set(p->left, e->b.share[k].node);
+		}
 		at = e->b.start;
 	}
 	return at;
@@ -224,11 +324,8 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 		drop(&p);
 		return CCR_BOOK_NEVER;
 	}
-	p.place = calloc(n, sizeof(*p.place));
-	p.left = calloc(CCR_WORDS(plan->tl->n) + 1, sizeof(*p.left));
-	if (!part || !p.place || !p.left || ccr__blocks(plan, true)) {
-		free(p.place);
-		free(p.left);
+	if (!make_party(&p) || !part || ccr__blocks(plan, true)) {
+		free_party(&p);
 		ccr_error_nomem(err);
 		return CCR_BOOK_ERROR;
 	}
@@ -253,10 +350,7 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 	else if (!deep)
 		for (uint32_t i = 0; i < n; i++)
 			ccr__trim(plan, job[i].partition, depth);
-	for (uint32_t i = 0; i < n; i++)
-		free(p.place[i].share);
-	free(p.place);
-	free(p.left);
+	free_party(&p);
 	if (!rc && *start > plan->tl->now)
 		close_all(&p);
 	if (rc) {

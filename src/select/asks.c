@@ -28,6 +28,10 @@ int64_t ccr_job_end(const job_record_t *job, int64_t now)
 		return now + (job->end_time - job->suspend_time);
 	if (job->time_limit == INFINITE || !job->end_time)
 		return CCR_FOREVER;
+	/* Its limit counts from when the nodes are up that are being woken for it. */
+	if (IS_JOB_POWER_UP_NODE(job) && job->time_limit != NO_VAL &&
+	    job->end_time < now + (int64_t)job->time_limit * 60)
+		return now + (int64_t)job->time_limit * 60;
 	return job->end_time;
 }
 
@@ -68,6 +72,12 @@ static bool one_task_a_core(const multi_core_data_t *m)
 	return m->ntasks_per_core == 1 ||
 	       ((slurm_conf.select_type_param & CCR_SLURM_ONE_TASK_BIT) &&
 		m->ntasks_per_core == INFINITE16);
+}
+
+bool ccr_job_by_load(const job_record_t *job)
+{
+	return (slurm_conf.select_type_param & CCR_SLURM_LLN_BIT) ||
+	       (job->part_ptr && (job->part_ptr->flags & PART_FLAG_LLN));
 }
 
 /* CPUs, tasks and nodes. */
@@ -120,10 +130,13 @@ static void read_cpus(const struct ccr_cluster *c, const job_record_t *job, stru
 static void read_memory(const struct ccr_cluster *c, const job_record_t *job, struct ccr_ask *ask)
 {
 	uint64_t m = job->details->pn_min_memory;
+	uint16_t of_part = job->part_ptr ? job->part_ptr->cr_type : 0;
 
-	if (!c->memory || !m || m == NO_VAL64)
+	if (!c->memory || m == NO_VAL64 || (of_part && !(of_part & CR_MEMORY)))
 		return;
-	if (m & MEM_PER_CPU) {
+	if (!(m & ~MEM_PER_CPU)) {
+		ask->need.all_mem = ask->floor.all_mem = true;
+	} else if (m & MEM_PER_CPU) {
 		ask->need.mem_per_cpu = (int64_t)(m & ~MEM_PER_CPU);
 		ask->floor.mem_per_cpu = ask->need.mem_per_cpu;
 		if (job->details->overcommit)
@@ -184,6 +197,7 @@ static void read_gpus(const struct ccr_cluster *c, const job_record_t *job,
 	}
 	if (per_mem && c->memory) {
 		/* The memory is the GPUs', whatever else was said. */
+		f->all_mem = n->all_mem = false;
 		f->node.mem = f->mem_per_cpu = n->mem_per_cpu = 0;
 		n->node.mem = (int64_t)(per_mem * g->gres_per_node);
 		n->whole = n->whole || !g->gres_per_node;

@@ -27,6 +27,9 @@ void ccr_ask_read(const struct ccr_cluster *c, const job_record_t *job, uint32_t
  */
 int64_t ccr_job_limit(const job_record_t *job);
 
+/* The site has the job's nodes chosen by their load: SelectTypeParameters=CR_LLN or LLN=YES. */
+bool ccr_job_by_load(const job_record_t *job);
+
 /* When a running or completing job is expected to end. */
 int64_t ccr_job_end(const job_record_t *job, int64_t now);
 

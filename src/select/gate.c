@@ -38,9 +38,10 @@ void ccr_gate_stale(void)
 static bool ready(enum ccr_caller who)
 {
 	time_t now = time(NULL);
-	bool fresh = who == CCR_MAIN_CYCLE &&
-		     (!G.in_cycle || G.cycle != slurmctld_diag_stats.schedule_cycle_counter ||
-		      now - G.cycle_at > 60);
+	bool fresh = (who == CCR_MAIN_CYCLE &&
+		      (!G.in_cycle || G.cycle != slurmctld_diag_stats.schedule_cycle_counter ||
+		       now - G.cycle_at > 60)) ||
+		     (who == CCR_BACKFILL && ccr__turn_begins());
 
 	if (fresh) {
 		G.in_cycle = true;
@@ -133,6 +134,7 @@ static int refuse(const job_record_t *job, enum ccr_verdict v, const struct ccr_
 {
 	G.refused = job;
 	G.refused_as = v;
+	G.refused_why = *why;
 	if (ccr__just_said(CCR__SAID_WAITS, job->job_id, v))
 		return SLURM_ERROR;
 	if (v == CCR_WAIT_BOOKING && why->job && why->node < G.cluster.n &&
@@ -207,7 +209,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	job_record_t *job = t->job;
 	bool loose = job->resv_name || job->resv_ptr || may_preempt(t) || job->reboot;
 	bool narrow = !loose && !job->details->req_node_bitmap && !job->details->contiguous &&
-		      !job->req_switch;
+		      !job->req_switch && !ccr_job_by_load(job);
 	struct ccr_conflict why = {0};
 	struct ccr__answer *a = NULL;
 	struct ccr_plan_job pj;
@@ -220,6 +222,8 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		ccr__unmask(t, true);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	all_up(G.candidates);
+	if (job->het_job_id && !ccr__het_begin(job))
+		return refuse(job, CCR_WAIT_FREE, &why);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	/* as it is booked: see ccr__book */
 	ask.need.whole = ask.need.whole || (may_preempt(t) && ccr__stuck(job->job_id));
@@ -390,6 +394,7 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 	}
 	if (book == CCR_BOOKED && after_deadline(job, b, ask)) {
 		ccr_plan_drop(G.plan, job->job_id);
+		ccr__list_late(job);
 		book = CCR_BOOK_WINDOW;
 	}
 	G.booked_last = book == CCR_BOOKED ? job->job_id : 0;
@@ -475,8 +480,11 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 		return ccr__het_will_run(t, required(job));
 	}
 	rc = backfill_asks(t, partition, &ask);
+	if (rc != SLURM_SUCCESS && G.stands_in)
+		ccr__list_refused(t, &ask, partition, G.refused_as, &G.refused_why,
+				  judged(job, &ask, false));
 	/* The main cycle does not come to it: nobody else would book it. */
-	if (rc != SLURM_SUCCESS && ccr__behind_het(job)) {
+	if (rc != SLURM_SUCCESS && (G.stands_in || ccr__behind_het(job))) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
 		(void)ccr__book(job, partition, &ask, t);
 	}
@@ -520,7 +528,8 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		return ccr_inner_test(t);
 	}
 	look_back();
-	if (who != CCR_MAIN_CYCLE && !t->job->resv_name && ccr__unseen_above(t->job)) {
+	if (who != CCR_MAIN_CYCLE && !(who == CCR_BACKFILL && G.stands_in) && !t->job->resv_name &&
+	    !ccr__het_begun(t->job) && ccr__unseen_above(t->job)) {
 		/* sched/backfill asks twice in a row */
 		if (G.sent_away != t->job->job_id || G.sent_at != time(NULL))
 			log_flag(BACKFILL,
@@ -532,7 +541,7 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		pthread_mutex_unlock(&G.lock);
 		return SLURM_ERROR;
 	}
-	if (who == CCR_MAIN_CYCLE)
+	if (who == CCR_MAIN_CYCLE || (who == CCR_BACKFILL && G.stands_in))
 		ccr__unasked_before(t->job);
 	/* (by its partition: that has the higher tier) */
 	G.preemptor = may_preempt(t) && xstrcasestr(slurm_conf.preempt_type, "qos");
@@ -542,51 +551,9 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 		rc = test_only(t, (uint16_t)partition);
 	else
 		rc = who == CCR_BACKFILL ? will_run(t, (uint16_t)partition) : ccr_inner_test(t);
+	if (t->mode == SELECT_MODE_WILL_RUN && who == CCR_BACKFILL && t->job->het_job_id)
+		ccr__het_told(t, rc);
 	G.preemptor = false;
 	pthread_mutex_unlock(&G.lock);
 	return rc;
-}
-
-/* Whether a job of its partition that ranks above is waiting for its booking. */
-static bool is_filler(void)
-{
-	const struct ccr_booking *b;
-
-	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++)
-		if (b->partition == G.passed_partition && b->job != G.passed_id &&
-		    ccr_rank_cmp(&b->rank, &G.passed_rank) < 0)
-			return true;
-	return false;
-}
-
-void ccr_gate_begun(const job_record_t *job, bool ok)
-{
-	static const struct ccr_demand none;
-	struct ccr_plan_job pj;
-
-	pthread_mutex_lock(&G.lock);
-	if (G.on && !G.aside && G.plan && ok && ccr_caller() == CCR_MAIN_CYCLE)
-		ccr__show_masked();
-	if (!G.on || G.aside || !G.plan || G.passed != job || !ok || G.stale) {
-		G.stale = true;
-		G.passed = NULL;
-		pthread_mutex_unlock(&G.lock);
-		return;
-	}
-	pj = (struct ccr_plan_job){.id = G.passed_id,
-				   .rank = G.passed_rank,
-				   .partition = G.passed_partition,
-				   .limit = G.passed_limit,
-				   .since = G.passed_since,
-				   .demand = &none};
-	if (is_filler() && ccr_caller() == CCR_MAIN_CYCLE) {
-		slurmctld_diag_stats.backfilled_jobs++;
-		/* sdiag's "since last stats cycle start" counts on, as sched/backfill's does. */
-		slurmctld_diag_stats.last_backfilled_jobs++;
-		G.filled++;
-	}
-	if (ccr_plan_start(G.plan, &pj, G.pick, G.passed_n, NULL))
-		ccr__gate_aside("out of memory");
-	G.passed = NULL;
-	pthread_mutex_unlock(&G.lock);
 }

@@ -46,6 +46,7 @@ struct ccr_notice {
 	uint32_t job;
 	bool booked;		  /* else it waits for a booking */
 	bool beyond;		  /* it counts for the depth, but has no start within the window */
+	bool late;		  /* it has none as it would end after its deadline */
 	int64_t start;		  /* of its own booking, or of the one that it would delay */
 	uint32_t other;		  /* the job whose booking it would delay */
 	uint32_t node;		  /* that booking's node where it would be short */
@@ -69,6 +70,9 @@ bool ccr_reason_of_one_part(const job_record_t *job);
  * tells those behind it that their nodes are not available.
  */
 bool ccr_gate_named(void);
+
+/* It is on and has not stepped aside. */
+bool ccr_gate_decides(void);
 
 /*
  * The bookings for the state file, if they are not those of the last call. Node R. *list is handed

@@ -38,6 +38,7 @@ struct ccr__refused {
 	enum ccr_verdict verdict;
 	struct ccr_conflict why;
 	int16_t kind; /* in G.kind, -1: its request is not looked at further */
+	bool late;    /* it got no booking as none would end by its deadline */
 };
 
 /* A request that had to wait in this cycle, and with how much less it could start. */
@@ -56,7 +57,8 @@ struct ccr__kind {
 struct ccr__stuck {
 	uint32_t job;
 	uint32_t times;
-	time_t at; /* the last of them */
+	uint32_t doubled; /* how often it was tried again without use; see ccr__stuck() */
+	time_t at;	  /* the last of them */
 };
 
 /* What sched/backfill asked of a component of a hetjob; see het.c. */
@@ -65,8 +67,9 @@ struct ccr__part_of_het {
 	time_t at;
 	time_t tried; /* (the first of its hetjob) although a limit is in the way */
 	struct ccr_ask ask;
-	uint32_t nodes; /* of the cluster then */
-	uint64_t *set, *required;
+	uint32_t nodes;		  /* of the cluster then */
+	uint64_t *set, *required; /* no set: it was not the plan that answered */
+	uint64_t *now;		  /* where it was told to start now; NULL: it was not */
 };
 
 /* The highest job of a partition that no main cycle has looked at; see unseen.c. */
@@ -110,13 +113,17 @@ struct ccr__gate {
 	bool in_cycle;
 	int64_t seen_at; /* the last main cycle began; jobs from then on it may not know. 0: none */
 	struct ccr__unseen *unseen; /* by partition, then one for jobs in several of them */
-	int64_t looked_at;	    /* when ccr__unseen_above last had the counter of cycles, */
-	uint32_t looked_cycles;	    /* and that */
-	time_t unseen_at;	    /* when that was gathered, */
-	int unseen_jobs;	    /* of how many jobs, */
-	int64_t unseen_since;	    /* after which cycle */
-	uint32_t sent_away;	    /* whom the log said last to wait for that, */
-	time_t sent_at;		    /* and when */
+	bool stands_in;		    /* sched/backfill's turns are cycles; see standin.c */
+	uint32_t asked_cycles;	    /* the counter of cycles when a main cycle was asked for, */
+	time_t asked_first;	    /* and since when it has stood still; 0: not asked */
+	time_t turn; /* the last turn of sched/backfill that was taken for a cycle; 0: none is */
+	int64_t looked_at;	/* when ccr__unseen_above last had the counter of cycles, */
+	uint32_t looked_cycles; /* and that */
+	time_t unseen_at;	/* when that was gathered, */
+	int unseen_jobs;	/* of how many jobs, */
+	int64_t unseen_since;	/* after which cycle */
+	uint32_t sent_away;	/* whom the log said last to wait for that, */
+	time_t sent_at;		/* and when */
 	uint64_t *candidates, *fit, *attempt, *bad, *required;
 	uint64_t *base;	  /* nodes that were available when the cycle began, to every job */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
@@ -141,6 +148,7 @@ struct ccr__gate {
 	/* The job that was refused last, for the TEST_ONLY that follows. */
 	const job_record_t *refused;
 	enum ccr_verdict refused_as;
+	struct ccr_conflict refused_why;
 	struct ccr__refused *list;
 	uint32_t listed, list_cap;
 	struct ccr__kind kind[CCR__KINDS];
@@ -235,6 +243,9 @@ void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask
 		       uint16_t partition, enum ccr_verdict v, const struct ccr_conflict *why,
 		       unsigned which);
 
+/* The same: the job gets no booking as none would end by its deadline. */
+void ccr__list_late(const job_record_t *job);
+
 /* The job's reason is one under which it waits for resources and for nothing else. */
 bool ccr__waits_for_resources(const job_record_t *job);
 
@@ -243,6 +254,12 @@ bool ccr__waits_for_resources(const job_record_t *job);
  * come since the last one. Job R.
  */
 bool ccr__unseen_above(const job_record_t *job);
+/*
+ * The main cycle was asked for. If it does not come, sched/backfill's turns are the cycles until it
+ * does (G.stands_in). turn_begins: of this thread's, while that is so. Conf R.
+ */
+void ccr__main_asked(void);
+bool ccr__turn_begins(void);
 /* Somebody was sent away for that: has both schedulers come again, once a second at most. Job W. */
 void ccr__unseen_ask_again(void);
 
@@ -260,9 +277,9 @@ char *ccr__state_path(const char *name);
 bool ccr__restore_bookings(struct ccr_error *err);
 
 /*
- * After a restart a node is unknown until it reports, and slurmctld offers it to nobody; nor those
- * that a blocked -w job names. What is booked there stays: adds those nodes of the job's booking to
- * the candidates.
+ * After a restart a node is unknown until it reports, and slurmctld offers it to nobody; nor one
+ * that is being powered down, until it is; nor those that a blocked -w job names. What is booked
+ * there stays: adds those nodes of the job's booking to the candidates.
  */
 void ccr__keep_own_nodes(const job_record_t *job);
 
@@ -328,6 +345,21 @@ uint32_t ccr__stuck(uint32_t job);
  */
 int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required);
 void ccr__het_free(void);
+
+/* Notes what sched/backfill was told of the component, by whomever. */
+void ccr__het_told(const struct ccr_slurm_test *t, int rc);
+
+/*
+ * The component is to start now (G.candidates are its nodes): leaves out those that another, which
+ * is yet to start, was told or is booked for. False: the other's booking is later by now.
+ */
+bool ccr__het_begin(const job_record_t *job);
+
+/* Where the component was told that it starts now; NULL: no hetjob, or not known. */
+const uint64_t *ccr__het_now(const job_record_t *job);
+
+/* A component of the hetjob has started: the others are to follow at once. */
+bool ccr__het_begun(const job_record_t *job);
 
 /*
  * START: the stock plugin has picked nodes for the job (narrow: of those that placement prefers, if

@@ -4,7 +4,10 @@
  * Only sched/backfill starts them: it asks when each component could start, and begins them all
  * where every answer is "now". What it tells of a component (nodes, counts) is remembered until all
  * are known; then they are booked together, as nothing else keeps lower jobs from passing them for
- * ever. When the time has come each is offered the nodes of its own booking.
+ * ever. When the time has come each is offered the nodes of its own booking. sched/backfill then
+ * starts one after the other on whatever is free; if one finds nothing it ends those before it and
+ * puts the hetjob off for two minutes. So each starts where it was told, and never on a node that
+ * another was told.
  */
 #include "select/gate_impl.h"
 
@@ -21,6 +24,7 @@ static void forget(struct ccr__part_of_het *h)
 {
 	free(h->set);
 	free(h->required);
+	free(h->now);
 	*h = (struct ccr__part_of_het){0};
 }
 
@@ -70,6 +74,12 @@ static uint64_t *copy(const uint64_t *set)
 	return to;
 }
 
+/* Somebody else has it to himself (--exclusive=user): slurmctld will not start the job there. */
+static bool is_anothers(const node_record_t *node, const job_record_t *job)
+{
+	return node->owner != NO_VAL && node->owner != job->user_id;
+}
+
 /*
  * sched/backfill leaves out for a while what it keeps for another hetjob, or where a job is
  * completing. What is booked there stays: a booking that is given up for that is somebody else's in
@@ -86,7 +96,8 @@ static void keep_promised(const job_record_t *job)
 
 		if (node < G.cluster.n && node < (uint32_t)bit_size((bitstr_t *)part) &&
 		    bit_test((bitstr_t *)part, node) && !(not &&bit_test((bitstr_t *)not, node)) &&
-		    node_record_table_ptr[node] && ccr_node_usable(node_record_table_ptr[node]))
+		    node_record_table_ptr[node] && ccr_node_usable(node_record_table_ptr[node]) &&
+		    !is_anothers(node_record_table_ptr[node], job))
 			ccr_bit_set(G.candidates, node);
 	}
 }
@@ -159,8 +170,9 @@ static uint32_t gather(const job_record_t *leader, struct ccr_plan_job *out,
 		const struct ccr__part_of_het *h = find(job->job_id);
 		int partition = ccr__gate_partition(job->part_ptr);
 
-		known = n < MOST && h && now - h->at <= KNOWN_S && h->nodes == G.cluster.n &&
-			IS_JOB_PENDING(job) && partition >= 0 && job->details && job->priority;
+		known = n < MOST && h && h->set && now - h->at <= KNOWN_S &&
+			h->nodes == G.cluster.n && IS_JOB_PENDING(job) && partition >= 0 &&
+			job->details && job->priority;
 		if (!known)
 			break;
 		whole = whole || ccr__stuck(job->job_id);
@@ -274,4 +286,87 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 			 (long long)(start - time(NULL)), own->n);
 	job->start_time = (time_t)start;
 	return offer(t, own);
+}
+
+void ccr__het_told(const struct ccr_slurm_test *t, int rc)
+{
+	struct ccr__part_of_het *h = find(t->job->job_id);
+	time_t now = time(NULL);
+
+	if (!h) {
+		h = row(now);
+		if (!h)
+			return;
+		h->job = t->job->job_id;
+		h->nodes = G.cluster.n;
+	}
+	if (!h->set)
+		h->at = now;
+	free(h->now);
+	h->now = NULL;
+	if (rc != SLURM_SUCCESS || t->job->start_time > now)
+		return;
+	h->now = calloc(CCR_WORDS(G.cluster.n) + 1, sizeof(*h->now));
+	if (h->now)
+		ccr_set_from_bits(h->now, t->nodes, G.cluster.n);
+}
+
+const uint64_t *ccr__het_now(const job_record_t *job)
+{
+	const struct ccr__part_of_het *h = job->het_job_id ? find(job->job_id) : NULL;
+
+	return h && h->nodes == G.cluster.n ? h->now : NULL;
+}
+
+/* All components; NULL for what is none. */
+static ccr_slurm_list_t *parts_of(const job_record_t *job)
+{
+	const job_record_t *leader = job->het_job_id ? find_job_record(job->het_job_id) : NULL;
+
+	return leader ? leader->het_job_list : NULL;
+}
+
+bool ccr__het_begun(const job_record_t *job)
+{
+	ccr_slurm_list_t *parts = parts_of(job);
+	ccr_slurm_list_itr_t *it;
+	const job_record_t *other;
+	bool found = false;
+
+	if (!parts)
+		return false;
+	it = list_iterator_create(parts);
+	while ((other = list_next(it)))
+		found = found || IS_JOB_RUNNING(other);
+	list_iterator_destroy(it);
+	return found;
+}
+
+bool ccr__het_begin(const job_record_t *job)
+{
+	const uint64_t *own = ccr__het_now(job);
+	ccr_slurm_list_t *parts = parts_of(job);
+	bool due = true, begun = ccr__het_begun(job);
+	ccr_slurm_list_itr_t *it;
+	const job_record_t *other;
+
+	if (!parts)
+		return true;
+	it = list_iterator_create(parts);
+	while ((other = list_next(it))) {
+		const struct ccr_booking *b = ccr_plan_booking(G.plan, other->job_id);
+		const uint64_t *now = ccr__het_now(other);
+
+		if (!IS_JOB_PENDING(other))
+			continue;
+		due = due && (!b || b->claim || b->start <= ccr_plan_timeline(G.plan)->now);
+		for (uint32_t i = 0; other != job && b && i < b->n; i++)
+			if (!own || !ccr_bit(own, b->share[i].node))
+				ccr_bit_clear(G.candidates, b->share[i].node);
+		for (size_t w = 0; other != job && now && w < CCR_WORDS(G.cluster.n); w++)
+			G.candidates[w] &= ~now[w] | (own ? own[w] : 0);
+	}
+	list_iterator_destroy(it);
+	/* (where one has started all that is left is to try) */
+	return due || begun;
 }

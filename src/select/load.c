@@ -11,7 +11,11 @@
  * nodes, which is sure but for what holds up slurmctld itself */
 #define DUE_MOST       (CCR_LATE_MAX + 5)
 #define DUE_MOST_WHOLE 180
-#define STUCK_AGAIN    1800 /* s after which a job that got none for that is booked again */
+/* s after which a job that got none for that is booked again: twice as long each time, up to 4 h.
+ * Slurm takes requests that can never run (more shards than one GPU has); they are to idle next to
+ * nothing. */
+#define STUCK_AGAIN   1800
+#define STUCK_DOUBLED 3
 
 void ccr__gate_aside(const char *why)
 {
@@ -202,8 +206,11 @@ uint32_t ccr__stuck(uint32_t job)
 		if (s->job != job)
 			continue;
 		/* Without a booking it may be passed for ever: tried again at times. */
-		if (s->times > 1 && time(NULL) - s->at > STUCK_AGAIN)
+		if (s->times > 1 && time(NULL) - s->at > STUCK_AGAIN << s->doubled) {
 			s->times = 1;
+			if (s->doubled < STUCK_DOUBLED)
+				s->doubled++;
+		}
 		return s->times;
 	}
 	return 0;
@@ -220,7 +227,7 @@ static void note_stuck(uint32_t job)
 			return;
 		}
 	}
-	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1, time(NULL)};
+	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1, 0, time(NULL)};
 	G.stuck_next = (G.stuck_next + 1) % n;
 }
 
@@ -260,6 +267,7 @@ static void review(void)
 static bool add_running(void)
 {
 	ccr_slurm_list_itr_t *it = list_iterator_create(job_list);
+	struct ccr_parts_of_gpus parts = {0};
 	int64_t now = time(NULL);
 	job_record_t *job;
 	bool ok = true;
@@ -281,8 +289,18 @@ static bool add_running(void)
 		limit = ccr_job_limit(job);
 		for (int i = 0; i < n && ok; i++)
 			ok = !ccr_plan_running(G.plan, G.pick[i].node, &G.pick[i].a, end, limit);
+		ok = ok && ccr_job_parts_of_gpus(&G.cluster, job, end, limit, &parts);
 	}
 	list_iterator_destroy(it);
+	ccr_parts_of_gpus_join(&parts);
+	for (size_t i = 0; i < parts.n && ok; i++) {
+		struct ccr_amount a = {.gpus = {0}};
+
+		a.gpus[parts.part[i].slot] = 1;
+		ok = !ccr_plan_running(G.plan, parts.part[i].node, &a, parts.part[i].end,
+				       parts.part[i].limit);
+	}
+	free(parts.part);
 	return ok;
 }
 

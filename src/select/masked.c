@@ -72,3 +72,13 @@ bool ccr_gate_named(void)
 	pthread_mutex_unlock(&G.lock);
 	return named;
 }
+
+bool ccr_gate_decides(void)
+{
+	bool decides;
+
+	pthread_mutex_lock(&G.lock);
+	decides = G.on && !G.aside;
+	pthread_mutex_unlock(&G.lock);
+	return decides;
+}

@@ -40,28 +40,40 @@ static int16_t kind_of(const struct ccr_ask *ask, uint16_t partition, unsigned w
 	return (int16_t)G.kinds++;
 }
 
-void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask,
-		       uint16_t partition, enum ccr_verdict v, const struct ccr_conflict *why,
-		       unsigned which)
+/* A row more, to be filled; NULL: there is no room. */
+static struct ccr__refused *new_row(void)
 {
-	int16_t kind = -1;
-
 	if (G.listed >= NOTICES_MAX)
-		return;
-	if (which && v != CCR_WAIT_STRICT)
-		kind = kind_of(ask, partition, which);
-	if (v != CCR_WAIT_BOOKING && v != CCR_WAIT_STRICT && v != CCR_WAIT_LONG && kind < 0)
-		return;
+		return NULL;
 	if (G.listed == G.list_cap) {
 		uint32_t cap = G.list_cap ? 2 * G.list_cap : 64;
 		struct ccr__refused *p = realloc(G.list, cap * sizeof(*p));
 
 		if (!p)
-			return;
+			return NULL;
 		G.list = p;
 		G.list_cap = cap;
 	}
-	G.list[G.listed++] = (struct ccr__refused){t->job->job_id, v, *why, kind};
+	return &G.list[G.listed++];
+}
+
+void ccr__list_refused(const struct ccr_slurm_test *t, const struct ccr_ask *ask,
+		       uint16_t partition, enum ccr_verdict v, const struct ccr_conflict *why,
+		       unsigned which)
+{
+	struct ccr__refused *row;
+	int16_t kind = -1;
+
+	if (G.listed >= NOTICES_MAX) /* (before kind_of takes room) */
+		return;
+	if (which && v != CCR_WAIT_STRICT)
+		kind = kind_of(ask, partition, which);
+	if (v != CCR_WAIT_BOOKING && v != CCR_WAIT_STRICT && v != CCR_WAIT_LONG && kind < 0)
+		return;
+	row = new_row();
+	if (row)
+		*row = (struct ccr__refused){
+		    .job = t->job->job_id, .verdict = v, .why = *why, .kind = kind};
 }
 
 static int64_t clock_ns(void)
@@ -115,12 +127,23 @@ static bool is_beyond(uint32_t job)
 	return false;
 }
 
-static const struct ccr__refused *refused(uint32_t job)
+static struct ccr__refused *refused(uint32_t job)
 {
 	for (uint32_t i = 0; i < G.listed; i++)
 		if (G.list[i].job == job)
 			return &G.list[i];
 	return NULL;
+}
+
+void ccr__list_late(const job_record_t *job)
+{
+	struct ccr__refused *row = refused(job->job_id);
+
+	if (!row && (row = new_row()))
+		*row =
+		    (struct ccr__refused){.job = job->job_id, .verdict = CCR_WAIT_FREE, .kind = -1};
+	if (row)
+		row->late = true;
 }
 
 void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void *data)
@@ -161,7 +184,8 @@ void ccr_gate_notices(void (*each)(const struct ccr_notice *n, void *data), void
 				       .other = r->why.job,
 				       .node = r->why.node,
 				       .what = r->why.what,
-				       .verdict = r->verdict};
+				       .verdict = r->verdict,
+				       .late = r->late && r->verdict == CCR_WAIT_FREE};
 
 		if (ccr_plan_booking(G.plan, r->job) ||
 		    (r->verdict == CCR_WAIT_FREE && is_beyond(r->job)))

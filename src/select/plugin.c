@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "select/gate.h"
 #include "select/inner.h"
@@ -26,6 +27,17 @@ static struct ccr_slurm_fits fits =
     CCR_SLURM_FITS_INIT("select/cons_tres (slurm-ccr)", "the stock plugin decides alone");
 static atomic_bool gated; /* in slurmctld, and its records are those of our headers */
 
+/*
+ * Some versions load every select plugin there is, whatever SelectType says: of those one is asked.
+ * (That of a Cray may hand everything on to this one.)
+ */
+static bool in_use(void)
+{
+	const char *type = slurm_conf.select_type;
+
+	return !type || !xstrcmp(type, plugin_type) || !strncmp(type, "select/cray", 11);
+}
+
 CCR_SLURM_EXPORT int init(void);
 int init(void)
 {
@@ -38,6 +50,11 @@ int init(void)
 	/* A thread may outlive fini: the code must not be unmapped. */
 	if (dladdr((void *)init, &self) && self.dli_fname)
 		(void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (!in_use()) {
+		info("select/cons_tres: slurm-ccr " CCR_VERSION " is not in use: SelectType=%s",
+		     slurm_conf.select_type);
+		return SLURM_SUCCESS;
+	}
 	info("select/cons_tres: slurm-ccr " CCR_VERSION " for Slurm %s in front of %s",
 	     ccr_slurm_built_for(), ccr_inner_path());
 	gated = ccr_slurm_fits_start(&fits);

@@ -26,10 +26,18 @@ static int16_t number_of(struct ccr_cluster *c, uint32_t type_id)
 	return c->types++;
 }
 
+/* Asleep, or on the way there or back: slurmctld wakes it for a job and expects no answer before.
+ */
+static bool is_asleep(const node_record_t *node)
+{
+	return IS_NODE_POWERED_DOWN(node) || IS_NODE_POWERING_DOWN(node) ||
+	       IS_NODE_POWERING_UP(node);
+}
+
 bool ccr_node_usable(const node_record_t *node)
 {
 	return node && !IS_NODE_DOWN(node) && !IS_NODE_DRAIN(node) && !IS_NODE_FAIL(node) &&
-	       !IS_NODE_FUTURE(node) && !IS_NODE_NO_RESPOND(node);
+	       !IS_NODE_FUTURE(node) && (!IS_NODE_NO_RESPOND(node) || is_asleep(node));
 }
 
 /* One gres of a node; NULL without it. */
@@ -169,6 +177,8 @@ bool ccr_cluster_read(struct ccr_cluster *c)
 {
 	ccr_cluster_free(c);
 	c->gpu = gres_build_id("gpu");
+	c->shared[0] = gres_build_id("shard");
+	c->shared[1] = gres_build_id("mps");
 	c->memory = (slurm_conf.select_type_param & CCR_SLURM_MEMORY_BIT) != 0;
 	c->threads = 1;
 	c->n = node_record_count > 0 ? (uint32_t)node_record_count : 0;
@@ -234,9 +244,14 @@ static void add_gpus(const struct ccr_cluster *c, uint32_t node, const gres_node
 		a->gpus[best] = (int16_t)(a->gpus[best] + (int16_t)count);
 }
 
+static bool is_part_of_gpu(const struct ccr_cluster *c, const gres_state_t *g)
+{
+	return g->plugin_id == c->shared[0] || g->plugin_id == c->shared[1];
+}
+
 /*
  * Adds the GPUs of all requests of a list on one node: of a pick, which counts the cluster's nodes,
- * or of an allocation, which counts its own.
+ * or of an allocation, which counts its own. A pick of parts of a GPU takes the GPU.
  */
 static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool picked,
 		      uint32_t node, uint32_t in_job, struct ccr_amount *a)
@@ -254,7 +269,7 @@ static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool 
 		uint64_t count = 0;
 		bitstr_t *bits = NULL;
 
-		if (g->plugin_id != c->gpu || !js)
+		if (!js || (g->plugin_id != c->gpu && !(picked && is_part_of_gpu(c, g))))
 			continue;
 		if (picked && node < js->total_node_cnt) {
 			bits = js->gres_bit_select ? js->gres_bit_select[node] : NULL;
@@ -263,12 +278,123 @@ static void list_gpus(const struct ccr_cluster *c, ccr_slurm_list_t *list, bool 
 			bits = js->gres_bit_alloc ? js->gres_bit_alloc[in_job] : NULL;
 			count = js->gres_cnt_node_alloc ? js->gres_cnt_node_alloc[in_job] : 0;
 		}
-		if (bits && !count)
+		if (bits && (!count || g->plugin_id != c->gpu))
 			count = (uint64_t)bit_set_count(bits);
+		else if (count && g->plugin_id != c->gpu)
+			count = 1;
 		if (count && count <= INT16_MAX)
 			add_gpus(c, node, ns, bits, count, js->type_id, a);
 	}
 	list_iterator_destroy(it);
+}
+
+/* Where a device of the node stands in its amounts; 0 where nothing tells. */
+static uint8_t slot_of(const struct ccr_cluster *c, uint32_t node, const gres_node_state_t *ns,
+		       int64_t gpu)
+{
+	const struct ccr_node *n = &c->node[node];
+
+	for (int t = 0; ns && ns->topo_gres_bitmap && t < ns->topo_cnt; t++) {
+		bitstr_t *of = ns->topo_gres_bitmap[t];
+		int16_t type = ccr_cluster_type(c, ns->topo_type_id ? ns->topo_type_id[t] : 0);
+
+		if (!of || gpu >= bit_size(of) || !bit_test(of, gpu))
+			continue;
+		for (uint8_t i = 0; i < n->gpu_types; i++)
+			if (n->gpu_type[i] == type)
+				return i;
+	}
+	return 0;
+}
+
+static bool add_part(struct ccr_parts_of_gpus *to, const struct ccr_part_of_gpu *part)
+{
+	if (to->n == to->room) {
+		size_t room = to->room ? 2 * to->room : 64;
+		struct ccr_part_of_gpu *more = realloc(to->part, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		to->part = more;
+		to->room = room;
+	}
+	to->part[to->n++] = *part;
+	return true;
+}
+
+static bool add_parts(const struct ccr_cluster *c, const job_resources_t *r, bitstr_t **bits,
+		      uint32_t nodes, struct ccr_part_of_gpu part, struct ccr_parts_of_gpus *to)
+{
+	uint32_t n = 0;
+
+	for (int64_t i = bit_ffs(r->node_bitmap); i >= 0 && i < bit_size(r->node_bitmap); i++) {
+		bitstr_t *b;
+
+		if (!bit_test(r->node_bitmap, i))
+			continue;
+		if (n >= nodes || i >= c->n)
+			break;
+		b = bits[n++];
+		if (!b || !node_record_table_ptr[i] || !c->node[i].gpu_types)
+			continue;
+		part.node = (uint32_t)i;
+		for (part.gpu = 0; part.gpu < bit_size(b); part.gpu++) {
+			if (!bit_test(b, part.gpu))
+				continue;
+			part.slot = slot_of(c, part.node,
+					    node_gres(node_record_table_ptr[i], c->gpu), part.gpu);
+			if (!add_part(to, &part))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool ccr_job_parts_of_gpus(const struct ccr_cluster *c, const job_record_t *job, int64_t end,
+			   int64_t limit, struct ccr_parts_of_gpus *to)
+{
+	const struct ccr_part_of_gpu part = {.end = end, .limit = limit};
+	ccr_slurm_list_itr_t *it;
+	gres_state_t *g;
+	bool ok = true;
+
+	if (!job->gres_list_alloc || !job->job_resrcs || !job->job_resrcs->node_bitmap)
+		return true;
+	it = list_iterator_create(job->gres_list_alloc);
+	while (ok && (g = list_next(it))) {
+		const gres_job_state_t *js = g->gres_data;
+
+		if (js && js->gres_bit_alloc && is_part_of_gpu(c, g))
+			ok = add_parts(c, job->job_resrcs, js->gres_bit_alloc, js->node_cnt, part,
+				       to);
+	}
+	list_iterator_destroy(it);
+	return ok;
+}
+
+static int by_gpu_last_first(const void *x, const void *y)
+{
+	const struct ccr_part_of_gpu *a = x, *b = y;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->gpu != b->gpu)
+		return a->gpu < b->gpu ? -1 : 1;
+	return (a->end < b->end) - (a->end > b->end);
+}
+
+void ccr_parts_of_gpus_join(struct ccr_parts_of_gpus *parts)
+{
+	size_t n = 0;
+
+	if (!parts->n)
+		return;
+	qsort(parts->part, parts->n, sizeof(*parts->part), by_gpu_last_first);
+	for (size_t i = 0; i < parts->n; i++)
+		if (!n || parts->part[i].node != parts->part[n - 1].node ||
+		    parts->part[i].gpu != parts->part[n - 1].gpu)
+			parts->part[n++] = parts->part[i];
+	parts->n = n;
 }
 
 /* The partition gives out a CPU several times (OverSubscribe=YES:2 and the like). */

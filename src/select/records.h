@@ -20,8 +20,9 @@ struct ccr_cluster {
 	bool memory;			 /* memory is given out (CR_*_Memory) */
 	uint32_t type_id[CCR_TYPES_MAX]; /* of gres, by our number */
 	int16_t types;
-	uint32_t gpu; /* plugin id of gres/gpu */
-	bool crowded; /* a node has more types than the core holds */
+	uint32_t gpu;	    /* plugin id of gres/gpu */
+	uint32_t shared[2]; /* and of those that are parts of GPUs: gres/shard, gres/mps */
+	bool crowded;	    /* a node has more types than the core holds */
 };
 
 /* Reads all nodes afresh; node R. False: out of memory or more types than there is room for. */
@@ -43,6 +44,24 @@ bool ccr_node_usable(const node_record_t *node);
  */
 int ccr_job_shares(const struct ccr_cluster *c, const job_record_t *job, bool picked,
 		   struct ccr_share *out, uint32_t room);
+
+/* A GPU of which a job has a part: no job has the whole of it until all of these have ended. */
+struct ccr_part_of_gpu {
+	uint32_t node;
+	int32_t gpu;  /* the device's number on the node */
+	uint8_t slot; /* its type there, as in ccr_amount.gpus */
+	int64_t end, limit;
+};
+struct ccr_parts_of_gpus {
+	struct ccr_part_of_gpu *part;
+	size_t n, room;
+};
+
+/* Adds those of a running job, which ccr_job_shares leaves out. False: out of memory. */
+bool ccr_job_parts_of_gpus(const struct ccr_cluster *c, const job_record_t *job, int64_t end,
+			   int64_t limit, struct ccr_parts_of_gpus *to);
+/* Leaves of each GPU one, the last to end. */
+void ccr_parts_of_gpus_join(struct ccr_parts_of_gpus *parts);
 
 /* Whether a reservation sets aside parts of its nodes (CoreCnt=, TRES=); then what of one node. */
 bool ccr_resv_partial(const slurmctld_resv_t *r);

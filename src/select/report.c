@@ -7,20 +7,27 @@
 
 #include "core/duration.h"
 #include "select/gate.h"
+#include "select/hidden.h"
 
-/* How slurmctld begins what it tells a job of whose partition it sees no node in a cycle. */
-#define HIDDEN "Nodes required for job are DOWN"
-/* What it is told instead. */
-#define AHEAD "Priority, a job ahead waits "
+/* What one is told that has a booking, and, in the place of its time, when that has come. */
+#define BOOKED "Resources, booked for "
+#define NOW    "now"
 /* What one is told that is due a booking and finds no start. */
 #define BEYOND "Resources, cannot be booked "
 #define LOOK   2 /* s between looks at whether what was told still stands */
+/* ms between looks at whether a main cycle has gone by; the second where it leaves wrong words */
+#define CYCLES 500
+#define SOON   50
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool runs, work, stop;
+	/* the thread's own */
+	bool hides;	 /* slurmctld tells jobs that nodes are missing */
+	uint32_t cycles; /* main cycles, as of the last report or look */
+	time_t looked;
 } R = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* Job ids that were given a start time, so that it can be taken away when they lose their booking.
@@ -76,16 +83,24 @@ static char *node_list(const struct ccr_notice *n)
 }
 
 /* How what is told here begins or goes on: slurmctld has no such texts. */
-static const char *const tells[] = {
-    "Resources, booked for ",	   BEYOND,
-    "Priority, would delay ",	   "Priority, a job ahead is blocked ",
-    "Priority, long jobs have ",   AHEAD,
-    "Resources; could start now ", "Priority; could start now "};
+static const char *const tells[] = {BOOKED,
+				    BEYOND,
+				    "Priority, would delay ",
+				    "Priority, a job ahead is blocked ",
+				    "Priority, long jobs have ",
+				    CCR_HIDDEN_AHEAD,
+				    "Resources; could start now ",
+				    "Priority; could start now "};
+
+static bool begins(const char *desc, const char *with)
+{
+	return desc && !strncmp(desc, with, strlen(with));
+}
 
 static bool is_ours(const char *desc)
 {
-	for (size_t i = 0; desc && i < sizeof(tells) / sizeof(*tells); i++)
-		if (!strncmp(desc, tells[i], strlen(tells[i])))
+	for (size_t i = 0; i < sizeof(tells) / sizeof(*tells); i++)
+		if (begins(desc, tells[i]))
 			return true;
 	return false;
 }
@@ -93,7 +108,8 @@ static bool is_ours(const char *desc)
 /* Takes back what was told of a job before, if it still stands. */
 static void untell(job_record_t *job)
 {
-	if (is_ours(job->state_desc))
+	/* (slurmctld takes that back when it comes to the job again) */
+	if (is_ours(job->state_desc) && !begins(job->state_desc, CCR_HIDDEN_AHEAD))
 		xfree(job->state_desc);
 }
 
@@ -105,35 +121,35 @@ static void tell_smaller(job_record_t *job, const struct ccr_notice *n)
 }
 
 /*
- * slurmctld says that an advance reservation is in the way. Where there is none, it may say so as
- * well of nodes that it has hidden.
+ * slurmctld shows no start in the past, but the time of day: no moment in words would agree with
+ * that for longer than until the next report.
  */
-static bool reserved(const job_record_t *job)
+static bool is_now(int64_t start)
 {
-	return job->state_desc && strstr(job->state_desc, "eserved") && resv_list &&
-	       list_count(resv_list);
+	return start <= (int64_t)time(NULL) + LOOK;
 }
 
 static void tell_booked(job_record_t *job, const struct ccr_notice *n, struct told *told)
 {
-	char *names = node_list(n), at[32];
+	char *names = node_list(n), at[32] = NOW;
 
-	when(n->start, at, sizeof(at));
+	if (!is_now(n->start))
+		when(n->start, at, sizeof(at));
 	job->start_time = (time_t)n->start;
 	xfree(job->sched_nodes);
 	job->sched_nodes = names;
 	add(told, job->job_id);
 	/* An advance reservation is what it waits for: slurmctld says so. */
-	if (job->state_reason == WAIT_NODE_NOT_AVAIL && reserved(job))
+	if (job->state_reason == WAIT_NODE_NOT_AVAIL && ccr_hidden_reserved(job))
 		return;
 	if (job->state_reason == WAIT_NODE_NOT_AVAIL)
 		job->state_reason = WAIT_RESOURCES;
 	xfree(job->state_desc);
-	xstrfmtcat(job->state_desc, "Resources, booked for %s on %s", at, names);
+	xstrfmtcat(job->state_desc, BOOKED "%s on %s", at, names);
 	tell_smaller(job, n);
 }
 
-/* It is due a booking, and none of its starts is near enough to be one. */
+/* It is due a booking, and none of its starts is near enough to be one, or to be of use. */
 static void tell_beyond(job_record_t *job, const struct ccr_notice *n, struct told *told)
 {
 	char window[32];
@@ -146,8 +162,11 @@ static void tell_beyond(job_record_t *job, const struct ccr_notice *n, struct to
 	job->start_time = 0;
 	xfree(job->sched_nodes);
 	add(told, job->job_id);
-	xstrfmtcat(job->state_desc, BEYOND "within the window of %s",
-		   ccr_duration_print(n->window, window, sizeof(window)));
+	if (n->late)
+		xstrfmtcat(job->state_desc, BEYOND "to end by its deadline");
+	else
+		xstrfmtcat(job->state_desc, BEYOND "within the window of %s",
+			   ccr_duration_print(n->window, window, sizeof(window)));
 	tell_smaller(job, n);
 }
 
@@ -214,44 +233,10 @@ static void tell(const struct ccr_notice *n, void *data)
 		return;
 	if (n->booked)
 		tell_booked(job, n, data);
-	else if (n->beyond)
+	else if (n->beyond || n->late)
 		tell_beyond(job, n, data);
 	else
 		tell_waiting(job, n);
-}
-
-static bool all_usable(const bitstr_t *nodes)
-{
-	for (int64_t i = 0; i < bit_size((bitstr_t *)nodes); i++)
-		if (bit_test((bitstr_t *)nodes, i) && !ccr_node_usable(node_record_table_ptr[i]))
-			return false;
-	return true;
-}
-
-/*
- * In a cycle in which a job ahead is blocked that names its nodes, or is a hetjob, slurmctld hides
- * these nodes, or the partition's, and then finds them missing. That is no fault of a node.
- */
-static int tell_hidden(void *x, void *arg)
-{
-	job_record_t *job = x;
-	const char *desc = job->state_desc ? job->state_desc : "";
-	const bitstr_t *req = job->details ? job->details->req_node_bitmap : NULL;
-
-	(void)arg;
-	if (!IS_JOB_PENDING(job) || !job->priority)
-		return 0;
-	if (job->state_reason == WAIT_NODE_NOT_AVAIL && req && !reserved(job) && all_usable(req))
-		desc = AHEAD "for a node that it names";
-	else if (!strncmp(desc, HIDDEN, strlen(HIDDEN)) && !reserved(job) && job->part_ptr &&
-		 job->part_ptr->node_bitmap && all_usable(job->part_ptr->node_bitmap))
-		desc = AHEAD "for nodes of its partition";
-	else
-		return 0;
-	job->state_reason = WAIT_PRIORITY;
-	xfree(job->state_desc);
-	job->state_desc = xstrdup(desc);
-	return 0;
 }
 
 static void tell_all(struct told *told)
@@ -263,9 +248,13 @@ static void tell_all(struct told *told)
 	size_t n;
 
 	lock_slurmctld(locks);
+	R.cycles = slurmctld_diag_stats.schedule_cycle_counter;
+	/* (sched/backfill may have wiped the words of the last cycle, and the next has them again)
+	 */
+	R.hides = ccr_gate_named();
+	if (ccr_gate_decides() && ccr_hidden_tell(R.hides))
+		R.hides = true;
 	ccr_gate_notices(tell, &now);
-	if (ccr_gate_named())
-		list_for_each(job_list, tell_hidden, NULL);
 	changed = ccr_gate_snapshot(&list, &n);
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);
@@ -275,8 +264,7 @@ static void tell_all(struct told *told)
 		job->start_time = 0;
 		xfree(job->sched_nodes);
 		/* (would delay somebody: that has just been told) */
-		if (job->state_desc && (!strncmp(job->state_desc, tells[0], strlen(tells[0])) ||
-					!strncmp(job->state_desc, BEYOND, strlen(BEYOND))))
+		if (begins(job->state_desc, BOOKED) || begins(job->state_desc, BEYOND))
 			xfree(job->state_desc);
 	}
 	if (now.n || told->n)
@@ -292,40 +280,73 @@ static void tell_all(struct told *told)
  * sched/backfill wipes the start times of all pending jobs when it begins; where it then asks the
  * plugin nothing, nobody would write them again before the next main cycle.
  */
-static bool wiped(const struct told *told)
+static bool is_wiped(const job_record_t *job)
+{
+	return (!job->start_time || !job->sched_nodes) && !begins(job->state_desc, BEYOND);
+}
+
+/* Its time has come since it was told. */
+static bool is_due(const job_record_t *job)
+{
+	return begins(job->state_desc, BOOKED) && !begins(job->state_desc, BOOKED NOW) &&
+	       is_now(job->start_time);
+}
+
+static bool outdated(const struct told *told)
 {
 	slurmctld_lock_t locks = {.job = READ_LOCK};
 	bool found = false;
 
+	if (!told->n)
+		return false;
 	lock_slurmctld(locks);
 	for (uint32_t i = 0; i < told->n && !found; i++) {
 		const job_record_t *job = find_job_record(told->job[i]);
 
-		found = job && IS_JOB_PENDING(job) && job->priority &&
-			(!job->start_time || !job->sched_nodes) &&
-			!(job->state_desc && !strncmp(job->state_desc, BEYOND, strlen(BEYOND)));
+		found =
+		    job && IS_JOB_PENDING(job) && job->priority && (is_wiped(job) || is_due(job));
 	}
 	unlock_slurmctld(locks);
 	return found;
 }
 
+static int is_told_hidden(void *job, void *arg)
+{
+	(void)arg;
+	return ccr_hidden_told(job);
+}
+
 /*
- * A main cycle has gone by beside an advance reservation: it may have turned jobs away without
- * asking the plugin about anybody.
+ * A main cycle has gone by without asking the plugin about anybody. It may have turned jobs away
+ * all the same: beside an advance reservation, or behind a job for which it hid nodes.
  */
 static bool gone_by(void)
 {
-	static uint32_t last; /* this thread's */
 	slurmctld_lock_t locks = {.job = READ_LOCK};
-	bool reserved_nodes;
+	bool turned_away;
 
-	if (slurmctld_diag_stats.schedule_cycle_counter == last)
+	if (slurmctld_diag_stats.schedule_cycle_counter == R.cycles)
 		return false;
-	last = slurmctld_diag_stats.schedule_cycle_counter;
 	lock_slurmctld(locks);
-	reserved_nodes = resv_list && list_count(resv_list);
+	R.cycles = slurmctld_diag_stats.schedule_cycle_counter;
+	turned_away =
+	    (resv_list && list_count(resv_list)) || list_find_first(job_list, is_told_hidden, NULL);
 	unlock_slurmctld(locks);
-	return reserved_nodes;
+	return turned_away;
+}
+
+/* Whether there is something to tell; what costs more is looked at every LOOK seconds alone. */
+static bool look(const struct told *told)
+{
+	time_t now = time(NULL);
+
+	if (gone_by())
+		return true;
+	if (now >= R.looked && now - R.looked < LOOK)
+		return false;
+	R.looked = now;
+	ccr_gate_watch_rules();
+	return outdated(told);
 }
 
 /* Waits for work, or a moment; false: to stop. The lock is held. */
@@ -335,11 +356,14 @@ static bool await(const struct told *told)
 	bool again;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += LOOK;
+	until.tv_nsec += (R.hides ? SOON : CYCLES) * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_nsec -= 1000000000L;
+		until.tv_sec++;
+	}
 	if (!R.work && !R.stop && pthread_cond_timedwait(&R.wake, &R.lock, &until) == ETIMEDOUT) {
 		pthread_mutex_unlock(&R.lock);
-		ccr_gate_watch_rules();
-		again = gone_by() || (told->n && wiped(told));
+		again = look(told);
 		pthread_mutex_lock(&R.lock);
 		R.work = R.work || again;
 	}

@@ -76,6 +76,20 @@ static struct ccr_config *accepted(void)
 	return config;
 }
 
+/* There is no policy: said once, and again when there was one or it is looked for elsewhere. */
+static void say_none(const char *path)
+{
+	static char *said; /* under the gate's lock */
+
+	if (said && path && !strcmp(said, path))
+		return;
+	free(said);
+	said = path ? strdup(path) : NULL;
+	if (path)
+		info("select/cons_tres (slurm-ccr): no policy in %s: the rules are the defaults",
+		     path);
+}
+
 /* The rules from now on; NULL: the defaults. The gate's lock is held. */
 static struct ccr_config *load(const char *path)
 {
@@ -88,6 +102,7 @@ static struct ccr_config *load(const char *path)
 	there = path && !stat(path, &seen);
 	if (there && !ccr_config_load(path, &o, &config, &err)) {
 		keep = beside_another();
+		say_none(NULL);
 		return config;
 	}
 	if (there || !path)
@@ -99,8 +114,7 @@ static struct ccr_config *load(const char *path)
 	config = G.config ? G.config : accepted();
 	G.config = NULL;
 	if (!config)
-		info("select/cons_tres (slurm-ccr): no policy in %s: the rules are the defaults",
-		     path ? path : "?");
+		say_none(path);
 	return config;
 }
 

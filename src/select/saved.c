@@ -231,23 +231,24 @@ static bool restore(const struct ccr_booking_saved *s, struct ccr_error *err)
 	const job_record_t *job = find_job_record(s->job);
 	struct ccr_booking b = {.first_start = s->first_start, .made = s->made};
 	struct ccr_plan_job pj = {.id = s->job, .limit = s->limit};
+	bool gone = false; /* a node */
 	int part;
 
 	if (!job || !IS_JOB_PENDING(job) || !job->details || !job->priority ||
 	    job->details->submit_time > s->made)
 		return true;
 	b.share = G.pick;
-	for (uint32_t k = 0; k < s->parts; k++)
-		if (!(b.n = from_part(&s->part[k], G.pick, b.n)))
-			return true;
-	part = partition_of(job, b.share, b.n);
+	for (uint32_t k = 0; k < s->parts && !gone; k++)
+		gone = !(b.n = from_part(&s->part[k], G.pick, b.n));
+	part = gone ? ccr__gate_partition(job->part_ptr) : partition_of(job, b.share, b.n);
 	if (part < 0)
 		return true;
 	b.start = s->start;
 	pj.partition = (uint16_t)part;
 	pj.rank = ccr_job_rank(job);
 	pj.since = ccr_job_since(job);
-	return ccr_plan_restore(G.plan, &pj, &b, err) != CCR_ENOMEM;
+	return (gone ? ccr_plan_lost(G.plan, &pj, &b, err)
+		     : ccr_plan_restore(G.plan, &pj, &b, err)) != CCR_ENOMEM;
 }
 
 bool ccr__restore_bookings(struct ccr_error *err)
@@ -288,6 +289,8 @@ void ccr__keep_own_nodes(const job_record_t *job)
 		if (node >= G.cluster.n || !node_record_table_ptr[node])
 			continue;
 		if (IS_NODE_UNKNOWN(node_record_table_ptr[node]) ||
+		    IS_NODE_POWERING_DOWN(node_record_table_ptr[node]) ||
+		    IS_NODE_POWER_DOWN(node_record_table_ptr[node]) ||
 		    (G.has_masked && G.has_base && ccr_bit(G.masked, node) &&
 		     ccr_bit(G.base, node)))
 			ccr_bit_set(G.candidates, node);

@@ -132,6 +132,19 @@ static bool on_booked(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 	return on_nodes(t, &first, own->share, own->n, memory, why);
 }
 
+/* A component of a hetjob, the others of which have nodes as well: where it was told, first. */
+static bool on_told(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
+		    const struct ccr_booking *own, uint64_t memory, struct ccr_conflict *why)
+{
+	const uint64_t *now = ccr__het_now(t->job);
+	bool all = now != NULL;
+
+	for (size_t w = 0; all && w < CCR_WORDS(G.cluster.n); w++)
+		all = !(now[w] & ~G.candidates[w]);
+	return (all && has_required(pj, now) && attempt(t, pj, now, memory, why) == CCR_START) ||
+	       (own && on_booked(t, pj, own, memory, why));
+}
+
 enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 				bool narrow, struct ccr_conflict *why)
 {
@@ -142,6 +155,8 @@ enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_
 	bool blocked = false;
 	uint32_t low = t->min_nodes ? t->min_nodes : 1;
 
+	if (t->job->het_job_id && on_told(t, pj, own, memory, why))
+		return CCR_START;
 	memcpy(G.attempt, G.fit, bytes);
 	narrow = narrow && ccr_plan_place(G.plan, pj, G.attempt);
 	for (int turn = 0; turn < TRIES; turn++) {

@@ -120,6 +120,7 @@ void ccr__unseen_ask_again(void)
 	if (asked == now)
 		return;
 	asked = now;
+	ccr__main_asked();
 	last_job_update = now; /* sched/backfill's sign that there is more to do */
 	queue_job_scheduler();
 }

@@ -119,13 +119,18 @@
 #pragma weak active_node_record_count
 #endif
 
-/* Bits of slurm_conf.select_type_param: memory is allocated; one task a core is the default. */
+/*
+ * Bits of slurm_conf.select_type_param: memory is allocated; one task a core is the default; the
+ * least loaded nodes first.
+ */
 #if CCR_SLURM_SELECT_BITS
 #define CCR_SLURM_MEMORY_BIT   SELECT_MEMORY
 #define CCR_SLURM_ONE_TASK_BIT SELECT_ONE_TASK_PER_CORE
+#define CCR_SLURM_LLN_BIT      SELECT_LLN
 #else
 #define CCR_SLURM_MEMORY_BIT   CR_MEMORY
 #define CCR_SLURM_ONE_TASK_BIT CR_ONE_TASK_PER_CORE
+#define CCR_SLURM_LLN_BIT      CR_LLN
 #endif
 
 /* Marks what Slurm's loader looks up; all else stays hidden. */

@@ -56,6 +56,26 @@ Test(demand, whole_nodes_must_be_empty)
 	cr_assert_not(ccr_demand_fits(&d, &mixed, &free, 1));
 }
 
+Test(demand, all_memory_of_a_node_is_had_where_nobody_holds_any)
+{
+	struct ccr_demand d = {.units = 2, .unit = {.cpus = 2}, .all_mem = true}, other = d;
+	struct ccr_amount free = mixed.total, take;
+	struct ccr_quick q;
+
+	free.cpus = 6;
+	free.gpus[0] = 0;
+	cr_assert(ccr_demand_fits(&d, &mixed, &free, 2), "CPUs and GPUs may be in use");
+	ccr_demand_take(&d, &mixed, &free, 2, NULL, &take);
+	cr_assert_eq(take.mem, 100);
+	cr_assert_eq(take.cpus, 4);
+	free.mem--;
+	cr_assert_not(ccr_demand_fits(&d, &mixed, &free, 2));
+	ccr_quick_make(&d, &mixed, 2, &q);
+	cr_assert(q.ok && !ccr_quick_fits(&q, &free));
+	other.all_mem = false;
+	cr_assert_not(ccr_demand_equal(&d, &other));
+}
+
 Test(demand, what_is_not_asked_for_is_never_short)
 {
 	struct ccr_amount have = {.cpus = -1, .mem = -1}, want = {.gpus = {0}};

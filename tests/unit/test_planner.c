@@ -468,7 +468,7 @@ Test(planner, a_restored_promise_is_kept_and_taken_over)
 	runs(p, 0, 4, 2, 1000);
 	runs(p, 1, 1, 2, 200);
 	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
-	/* The second is not whole beside the first. */
+	/* The second is not whole beside the first: it has lost its place. */
 	cr_assert_null(ccr_plan_booking(p, 2));
 	cr_assert_eq(ccr_plan_booking(p, 1)->start, 300);
 	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
@@ -477,6 +477,7 @@ Test(planner, a_restored_promise_is_kept_and_taken_over)
 	cr_assert_eq(b->made, 1);
 	/* The job asks for more than what was saved. */
 	ccr_plan_drop(p, 1);
+	ccr_plan_drop(p, 2);
 	saved.share = &share;
 	cr_assert_eq(ccr_plan_restore(p, &k, &saved, NULL), 0);
 	cr_assert_eq(ccr_plan_book(p, &k, &b, NULL), CCR_BOOKED);

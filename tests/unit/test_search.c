@@ -234,3 +234,39 @@ Test(search, every_node_gives_a_gpu_of_the_total)
 	ccr_search_free(s);
 	ccr_timeline_free(tl);
 }
+
+Test(search, nodes_to_avoid_are_taken_where_the_others_do_not_do)
+{
+	struct ccr_node n[3];
+	struct ccr_demand d = {.min_nodes = 1, .max_nodes = 1, .node = {.cpus = 1}};
+	uint64_t first = 1, two = 3, last = 4;
+	struct ccr_query q = {.demand = &d, .limit = 60, .avoid = &two};
+	struct ccr_timeline *tl;
+	struct ccr_search *s;
+	struct ccr_slot slot;
+
+	for (int i = 0; i < 3; i++)
+		n[i] = (struct ccr_node){.total = {.cpus = i ? 2 : 4}, .up = true};
+	cr_assert_eq(ccr_timeline_new(&tl, n, 3, NULL), 0);
+	cr_assert_eq(ccr_search_new(&s, 3, NULL), 0);
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.share[0].node, 2);
+	d.min_nodes = d.max_nodes = 2;
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.n, 2);
+	cr_assert_eq(slot.share[0].node, 2, "before those to avoid");
+	cr_assert_eq(slot.share[1].node, 0);
+	q.required = &two;
+	q.avoid = &last;
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.share[0].node + slot.share[1].node, 1, "required ones are");
+	/* The small ones are too many, so the large one it is. */
+	d = (struct ccr_demand){.units = 5, .unit = {.cpus = 1}, .max_nodes = 2};
+	q.required = NULL;
+	q.avoid = &first;
+	cr_assert_eq(ccr_search_earliest(s, tl, &q, 0, 1, NULL, &slot), 0);
+	cr_assert_eq(slot.start, 0);
+	cr_assert_eq(slot.n, 2);
+	ccr_search_free(s);
+	ccr_timeline_free(tl);
+}
