@@ -111,5 +111,5 @@ def run_minutes(c):
 
 
 if __name__ == "__main__":
-    for library in ("fastcycle", "watchload"):
+    for library in ("fastcycle", "nocycle", "watchload"):
         build_preload(library, os.path.join(sys.argv[1], f"{library}.so"))  # of a build folder

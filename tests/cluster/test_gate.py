@@ -136,6 +136,16 @@ def test_the_plugin_says_what_it_wraps(gated):
     assert not gated.log_grep("decides alone")
 
 
+def test_it_says_that_another_plugin_is_in_use():
+    """slurmctld may load every select plugin there is."""
+    with gate_cluster(nodes=1, cpus=2, gpus=None,
+                      conf={"SelectType": "select/linear", "SelectTypeParameters": None}) as c:
+        c.wait_state(c.sbatch("sleep 1"), "COMPLETED")
+        assert not c.log_grep("in front of")
+        if c.version < (22, 6):
+            assert c.log_grep("slurm-ccr .* is not in use: SelectType=select/linear")
+
+
 def test_a_second_copy_in_plugindir_is_passed_over():
     c = gate_cluster(nodes=1)
     copy = os.path.join(c.root, "copy")

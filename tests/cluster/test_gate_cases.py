@@ -135,3 +135,19 @@ def test_r21_a_group_that_has_a_booking_stands_behind_the_others_with_the_next()
         c.wait_for(lambda: "SchedNodeList" not in c.job(second), what="one booking of games")
         assert "SchedNodeList" not in c.job(third)
         assert c.job(first)["SchedNodeList"] == c.job(other)["SchedNodeList"] == "n1"
+
+
+@pytest.mark.parametrize("how", ["cluster", "partition"])
+def test_the_least_loaded_node_where_the_site_chose_that(how):
+    """CR_LLN, or LLN=YES of a partition, is a choice of placement; other jobs have ours."""
+    conf = {"SelectTypeParameters": "CR_CPU_Memory" + (",CR_LLN" if how == "cluster" else "")}
+    parts = {"lln": "Nodes=ALL Default=YES LLN=" + ("YES" if how == "partition" else "NO"),
+             "p": "Nodes=ALL"}
+    with gate_cluster(nodes=[Nodes(count=3, cpus=8, gpus="a100:4")], conf=conf,
+                      partitions=parts) as c:
+        nodes = running(c, *[c.sbatch("sleep 9999", gres="gpu:1", time=60) for _ in range(3)])
+        assert sorted(nodes) == ["n1", "n2", "n3"]
+        if how == "partition":
+            more = running(c, *[c.sbatch("sleep 9999", gres="gpu:1", time=60, partition="p")
+                                for _ in range(3)])
+            assert len(set(more)) == 1, more

@@ -73,3 +73,27 @@ def test_a_stream_of_fillers_does_not_starve_such_a_job(cluster):
     promised = time.time() + start_time(c, job)
     c.wait_state(job, timeout=90)
     assert time.time() < promised + 10
+
+
+@pytest.mark.parametrize("request_, on", [
+    (["--mem=0", "--gres=gpu:1"], ["n1"]),
+    (["--mem-per-cpu=0", "--gres=gpu:1"], ["n1"]),
+    (["--mem=0", "-N2"], ["n1", "n2"]),
+    (["--mem=0", "--gpus=2", "-N2"], ["n1", "n2"]),
+], ids=" ".join)
+def test_all_memory_of_a_node_is_had_when_nobody_holds_any(cluster, request_, on):
+    c = cluster
+    base = [c.sbatch("sleep 9999", gres="gpu:1", nodelist=f"n{i}", time=10 * i, mem=1000) for i in (1, 2, 3)]
+    for job in base:
+        c.wait_state(job)
+    top = c.sbatch("sleep 9999", *request_, "-xm[1-2]", time=5)
+    wait_booked(c, top)
+    last = len(on)
+    assert 600 * last - 100 < start_time(c, top) < 600 * last + 60
+    assert set(c.run("scontrol", "show", "hostnames", booked_nodes(c, top)).stdout.split()) == set(on)
+    filler = c.sbatch("sleep 9999", "-xm[1-2]", gres="gpu:1", time=60, mem=1000)
+    c.wait_state(filler)
+    assert c.job(filler)["NodeList"] not in on
+    for job in base[:last]:
+        c.run("scancel", job)
+    c.wait_state(top)

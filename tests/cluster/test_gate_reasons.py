@@ -192,3 +192,62 @@ def test_what_was_told_of_a_window_goes_with_it():
         c.reconfigure()
         c.wait_for(lambda: c.job(job)["Reason"] in ("Resources", "Priority"), 20,
                    what=lambda: c.job(job)["Reason"])
+
+
+def test_no_node_is_to_blame_behind_a_hetjob():
+    """The main cycle hides the nodes of the hetjob's partition and asks the plugin about nobody."""
+    parts = {"p": "Nodes=ALL Default=YES MaxTime=INFINITE", "q": "Nodes=n[1-2] MaxTime=INFINITE",
+             "short": "Nodes=ALL MaxTime=30", "x": "Nodes=n[2-3] MaxTime=60 OverSubscribe=EXCLUSIVE",
+             "few": "Nodes=n3,n4 MaxTime=INFINITE", "low": "Nodes=n2 MaxTime=INFINITE PriorityTier=0"}
+    with gate_cluster(nodes=[Nodes(count=4, cpus=8, gpus="a100:4")], partitions=parts) as c:
+        c.run("scontrol", "update", "NodeName=n4", "State=DRAIN", "Reason=test")
+        for node in ("n1", "n2", "n3"):
+            fill(c, node=node, minutes=30)
+        c.run("sbatch", f"--output={c.root}/out/het.out", "--gres=gpu:4", "-t20", ":",
+              "--gres=gpu:4", "-t20", input="#!/bin/sh\ntrue\n")
+        jobs = [c.sbatch("true", gres="gpu:1", time=10, partition=p)
+                for p in ("q", "p,short", "x", "few")]
+        drained = c.sbatch("true", gres="gpu:1", nodes=2, time=10, partition="few")
+        kept = c.sbatch("true", gres="gpu:1", time=10, partition="low", user="games")
+        for job in jobs:
+            wait_booked(c, job)
+        seen = []
+        for _ in range(40):  # every cycle says so anew, and it is mended at once
+            time.sleep(0.1)
+            seen += [j["reason"] for j in c.squeue("-t", "PD") if int(j["job"].split("+")[0]) in jobs]
+        wrong = [r for r in seen if "DOWN" in r]
+        assert len(wrong) < len(seen) / 5, f"{len(wrong)} of {len(seen)}"
+        assert len([r for r in seen if "booked for" in r]) > len(seen) / 2
+        # one of the two nodes that this one needs is drained indeed
+        seen = [c.job(drained)["Reason"] for _ in range(20)]
+        assert {r[:30] for r in seen} <= {"Nodes_required_for_job_are_DOW",
+                                          "ReqNodeNotAvail,_UnavailableNo"}, seen
+        assert "booked" in wait_booked(c, kept)["Reason"]
+        # and with what is hidden alone in its way it waits for its turn
+        c.run("scontrol", "update", "NodeName=n4", "State=RESUME")
+        wait_booked(c, drained)
+
+
+def test_a_booking_that_is_due_has_no_second(tmp_path):
+    """Its time moves on with the clock, and slurmctld shows the time of day as its start."""
+    epilog = tmp_path / "epilog"
+    epilog.write_text("#!/bin/sh\nsleep 7\n")
+    epilog.chmod(0o755)
+    tmp_path.chmod(0o755)
+    with gate_cluster(nodes=1, cpus=4, gpus="a100:4", conf={"Epilog": str(epilog)}) as c:
+        first = c.sbatch("sleep 9999", gres="gpu:4", time=30)
+        c.wait_state(first)
+        job = c.sbatch("sleep 9999", gres="gpu:4", time=30)
+        wait_booked(c, job)
+        c.run("scancel", str(first))
+        wait_reason(c, job, "booked_for_now_on_n1", 10)
+        for _ in range(20):
+            j = c.job(job)
+            if j["JobState"] != "PENDING":
+                break
+            if "booked_for" in j["Reason"]:  # else for a moment it is slurmctld's word
+                assert j["Reason"] == "Resources,_booked_for_now_on_n1"
+                due = time.mktime(time.strptime(j["StartTime"], "%Y-%m-%dT%H:%M:%S"))
+                assert abs(due - time.time()) <= 3
+            time.sleep(0.2)
+        c.wait_state(job)

@@ -65,3 +65,11 @@ def test_a_bad_file_and_none_change_nothing_over_a_restart_too(cluster, wrong):
     has(c, 1)
     c.write_policy(rules(2))
     has(c, 2)
+
+
+def test_that_there_is_no_policy_is_said_once():
+    with gate_cluster(nodes=1, cpus=2, gpus=None) as c:
+        c.reconfigure()
+        c.reconfigure()
+        # since 23.11 each reconfigure is a new slurmctld
+        assert len(c.log_grep("no policy in .*: the rules are the defaults")) == (1 if c.version < (23, 11) else 3)
