@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/mix.h"
+
 void ccr_amount_add(struct ccr_amount *a, const struct ccr_amount *b)
 {
 	a->mem += b->mem;
@@ -332,29 +334,22 @@ bool ccr_demand_equal(const struct ccr_demand *a, const struct ccr_demand *b)
 	       wants_equal(a->total, b->total);
 }
 
-/* One round of a multiply-xorshift mixer (constants: the 64-bit golden ratio). */
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ (h >> 29);
-}
-
 static uint64_t wants_hash(uint64_t h, const struct ccr_want *w)
 {
 	for (int i = 0; i < CCR_GPU_WANTS && w[i].count; i++)
-		h = mix(h, (uint64_t)w[i].count << 16 | (uint16_t)w[i].type);
-	return mix(h, 1);
+		h = ccr_mix(h, (uint64_t)w[i].count << 16 | (uint16_t)w[i].type);
+	return ccr_mix(h, 1);
 }
 
 uint64_t ccr_demand_hash(const struct ccr_demand *d)
 {
-	uint64_t h = mix(d->whole | (uint64_t)d->kept << 1 | (uint64_t)d->all_mem << 2,
-			 (uint64_t)d->min_nodes << 32 | d->max_nodes);
+	uint64_t h = ccr_mix(d->whole | (uint64_t)d->kept << 1 | (uint64_t)d->all_mem << 2,
+			     (uint64_t)d->min_nodes << 32 | d->max_nodes);
 
-	h = mix(h, (uint64_t)d->units << 32 | d->node_min_units);
-	h = mix(h, (uint64_t)d->node_max_units << 32 | (uint32_t)d->node.cpus);
-	h = mix(mix(mix(h, (uint64_t)d->mem_per_cpu), (uint64_t)d->node.mem),
-		(uint64_t)d->unit.mem);
-	h = mix(h, (uint32_t)d->unit.cpus);
+	h = ccr_mix(h, (uint64_t)d->units << 32 | d->node_min_units);
+	h = ccr_mix(h, (uint64_t)d->node_max_units << 32 | (uint32_t)d->node.cpus);
+	h = ccr_mix(ccr_mix(ccr_mix(h, (uint64_t)d->mem_per_cpu), (uint64_t)d->node.mem),
+		    (uint64_t)d->unit.mem);
+	h = ccr_mix(h, (uint32_t)d->unit.cpus);
 	return wants_hash(wants_hash(wants_hash(h, d->node.gpu), d->unit.gpu), d->total);
 }

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mix.h"
+
 #define G	    ccr__gate
 #define WAYS	    4  /* rows among which a job finds its own */
 #define NEVER_AGAIN 60 /* s after which a job for which no nodes were found is tried again */
@@ -26,20 +28,15 @@ struct when {
 
 static const struct ccr_demand one_node = {.min_nodes = 1, .max_nodes = 1, .whole = true};
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ (h >> 29);
-}
-
 /* What tells the request from the one that the job had before somebody changed it. */
 static uint64_t asked(const job_record_t *job, const struct ccr_ask *ask)
 {
 	const ccr_slurm_details_t *d = job->details;
-	uint64_t h = mix(ccr_demand_hash(&ask->floor), (uint64_t)ask->limit);
+	uint64_t h = ccr_mix(ccr_demand_hash(&ask->floor), (uint64_t)ask->limit);
 
-	h = mix(mix(h, (uintptr_t)job->gres_list_req), d->pn_min_memory);
-	return mix(mix(h, d->num_tasks), (uint64_t)d->min_cpus << 1 | (d->contiguous ? 1 : 0));
+	h = ccr_mix(ccr_mix(h, (uintptr_t)job->gres_list_req), d->pn_min_memory);
+	return ccr_mix(ccr_mix(h, d->num_tasks),
+		       (uint64_t)d->min_cpus << 1 | (d->contiguous ? 1 : 0));
 }
 
 static uint64_t nodes_of(const struct ccr_booking *b)
@@ -47,7 +44,7 @@ static uint64_t nodes_of(const struct ccr_booking *b)
 	uint64_t h = b->n;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		h = mix(h, b->share[i].node);
+		h = ccr_mix(h, b->share[i].node);
 	return h;
 }
 
