@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/mix.h"
+
 static int64_t minutes(uint32_t m)
 {
 	return m == INFINITE || m == NO_VAL ? CCR_FOREVER : m ? (int64_t)m * 60 : 60;
@@ -44,6 +46,23 @@ struct ccr_rank ccr_job_rank(const job_record_t *job)
 	    .submit = job->details ? job->details->submit_time : 0,
 	    .job = job->job_id,
 	};
+}
+
+/* (of what slurmctld and its plugins change themselves as they try the job, nothing) */
+uint64_t ccr_job_asked(const job_record_t *job)
+{
+	const ccr_slurm_details_t *d = job->details;
+	uint64_t h = ccr_mix_text(1, job->tres_per_job);
+
+	h = ccr_mix_text(ccr_mix_text(h, job->tres_per_node), job->tres_per_socket);
+	h = ccr_mix(ccr_mix_text(h, job->tres_per_task), job->time_min ? 0 : job->time_limit);
+	if (!d)
+		return h;
+	h = ccr_mix(h, (uint64_t)d->min_nodes << 32 | d->max_nodes);
+	h = ccr_mix(h, (uint64_t)d->orig_min_cpus << 32 | d->orig_pn_min_cpus);
+	h = ccr_mix(ccr_mix(h, d->orig_pn_min_memory), d->contiguous);
+	h = ccr_mix_text(ccr_mix_text(h, d->req_nodes), d->exc_nodes);
+	return ccr_mix_text(h, d->features);
 }
 
 int64_t ccr_job_since(const job_record_t *job)

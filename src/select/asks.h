@@ -36,6 +36,9 @@ int64_t ccr_job_end(const job_record_t *job, int64_t now);
 /* Its place in the queue. */
 struct ccr_rank ccr_job_rank(const job_record_t *job);
 
+/* What tells the job's request from what somebody makes of it later. */
+uint64_t ccr_job_asked(const job_record_t *job);
+
 /* When it came to compete. */
 int64_t ccr_job_since(const job_record_t *job);
 

@@ -226,7 +226,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 		return refuse(job, CCR_WAIT_FREE, &why);
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, &ask);
 	/* as it is booked: see ccr__book */
-	ask.need.whole = ask.need.whole || (may_preempt(t) && ccr__stuck(job->job_id));
+	ask.need.whole = ask.need.whole || (may_preempt(t) && ccr__stuck(job));
 	G.need = &ask.need;
 	pj = ccr__plan_job(job, partition, &ask);
 	/* The plan's clock stands since the cycle began; the job would end that much later. */
@@ -368,7 +368,7 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 	int64_t before;
 
 	if (job->het_job_id || job->resv_name || job->resv_ptr || !job->priority ||
-	    ccr__stuck(job->job_id) > 1)
+	    ccr__stuck(job) > 1)
 		return CCR_BOOK_NEVER;
 	ccr__keep_own_nodes(job);
 	ccr__after_reservations(job);
@@ -377,7 +377,7 @@ enum ccr_book ccr__book(job_record_t *job, uint16_t partition, struct ccr_ask *a
 		return CCR_BOOK_NEVER;
 	}
 	/* What the plan said would fit did not: counts do not tell it all, whole nodes do. */
-	if (ccr__stuck(job->job_id)) {
+	if (ccr__stuck(job)) {
 		ask->need.whole = true;
 		ask->exact = false;
 	}

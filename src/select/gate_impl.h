@@ -9,6 +9,7 @@
 
 #include "core/claim.h"
 #include "core/smaller.h"
+#include "core/stuck.h"
 #include "core/together.h"
 #include "select/gate.h"
 #include "select/inner.h"
@@ -51,14 +52,6 @@ struct ccr__kind {
 	unsigned which; /* what may be made smaller, see ccr_plan_smaller */
 	bool known;	/* words are of the plan as it is told */
 	char words[200];
-};
-
-/* A job that did not start although its booking was due and whole. */
-struct ccr__stuck {
-	uint32_t job;
-	uint32_t times;
-	uint32_t doubled; /* how often it was tried again without use; see ccr__stuck() */
-	time_t at;	  /* the last of them */
 };
 
 /* What sched/backfill asked of a component of a hetjob; see het.c. */
@@ -155,8 +148,7 @@ struct ccr__gate {
 	uint64_t *kind_set; /* their candidates, one set after the other */
 	uint32_t kinds;
 	struct ccr__answer *answers;
-	struct ccr__stuck stuck[64]; /* the latest */
-	uint32_t stuck_next;
+	struct ccr_stuck stuck;
 	struct ccr__proof proof[CCR__PROOFS];
 	uint32_t proof_next;
 	struct ccr__part_of_het *het;
@@ -334,10 +326,10 @@ void ccr__unreserved(uint64_t *set);
 void ccr__after_reservations(const job_record_t *job);
 
 /*
- * How often a job's booking was due and it did not start; 0 for most. It is made anew once for
- * whole nodes, then no more for half an hour, and so on.
+ * How often the job's booking was due and it did not start: 0 for most, 1 where it is to be booked
+ * whole nodes, 2 where nothing (core/stuck.h).
  */
-uint32_t ccr__stuck(uint32_t job);
+uint32_t ccr__stuck(const job_record_t *job);
 
 /*
  * sched/backfill asks when a component could start (G.candidates are its nodes): the answer is when

@@ -175,7 +175,7 @@ static uint32_t gather(const job_record_t *leader, struct ccr_plan_job *out,
 			job->details && job->priority;
 		if (!known)
 			break;
-		whole = whole || ccr__stuck(job->job_id);
+		whole = whole || ccr__stuck(job);
 		need[n] = h->ask.need;
 		out[n] = (struct ccr_plan_job){.id = job->job_id,
 					       .rank = ccr_job_rank(job),
@@ -243,8 +243,7 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 	int64_t start;
 	uint32_t n;
 
-	if (!leader || !leader->het_job_list || ccr__stuck(job->job_id) > 1 ||
-	    !remember(t, required))
+	if (!leader || !leader->het_job_list || ccr__stuck(job) > 1 || !remember(t, required))
 		return ccr_inner_test(t);
 	if (limited(leader)) {
 		ccr_plan_drop(G.plan, job->job_id); /* R23 */

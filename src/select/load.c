@@ -11,11 +11,6 @@
  * nodes, which is sure but for what holds up slurmctld itself */
 #define DUE_MOST       (CCR_LATE_MAX + 5)
 #define DUE_MOST_WHOLE 180
-/* s after which a job that got none for that is booked again: twice as long each time, up to 4 h.
- * Slurm takes requests that can never run (more shards than one GPU has); they are to idle next to
- * nothing. */
-#define STUCK_AGAIN   1800
-#define STUCK_DOUBLED 3
 
 void ccr__gate_aside(const char *why)
 {
@@ -198,37 +193,11 @@ static bool is_up(uint16_t partition)
 	return partition < G.parts && (G.part[partition]->state_up & PARTITION_SCHED);
 }
 
-uint32_t ccr__stuck(uint32_t job)
+uint32_t ccr__stuck(const job_record_t *job)
 {
-	for (uint32_t i = 0; i < sizeof(G.stuck) / sizeof(G.stuck[0]); i++) {
-		struct ccr__stuck *s = &G.stuck[i];
+	struct ccr_stuck_row *row = ccr_stuck_find(&G.stuck, job->job_id);
 
-		if (s->job != job)
-			continue;
-		/* Without a booking it may be passed for ever: tried again at times. */
-		if (s->times > 1 && time(NULL) - s->at > STUCK_AGAIN << s->doubled) {
-			s->times = 1;
-			if (s->doubled < STUCK_DOUBLED)
-				s->doubled++;
-		}
-		return s->times;
-	}
-	return 0;
-}
-
-static void note_stuck(uint32_t job)
-{
-	uint32_t n = sizeof(G.stuck) / sizeof(G.stuck[0]);
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (G.stuck[i].job == job) {
-			G.stuck[i].times++;
-			G.stuck[i].at = time(NULL);
-			return;
-		}
-	}
-	G.stuck[G.stuck_next] = (struct ccr__stuck){job, 1, 0, time(NULL)};
-	G.stuck_next = (G.stuck_next + 1) % n;
+	return row ? ccr_stuck_times(row, ccr_job_asked(job), time(NULL)) : 0;
 }
 
 /*
@@ -248,13 +217,13 @@ static void review(void)
 
 		stays = stays && (!b->claim || ccr__claim_fits(job, b));
 		if (stays && b->due &&
-		    now - b->due > (b->claim || ccr__stuck(b->job) ? DUE_MOST_WHOLE : DUE_MOST)) {
+		    now - b->due > (b->claim || ccr__stuck(job) ? DUE_MOST_WHOLE : DUE_MOST)) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "
 			     "not: "
 			     "it gets %s",
 			     job, (long long)(now - b->due),
-			     ccr__stuck(b->job) ? "no booking" : "a booking of whole nodes");
-			note_stuck(b->job);
+			     ccr__stuck(job) ? "no booking" : "a booking of whole nodes");
+			ccr_stuck_note(&G.stuck, b->job, ccr_job_asked(job), now);
 			stays = false;
 		}
 		if (stays)

@@ -119,7 +119,7 @@ void ccr__lent_begin(const struct ccr_slurm_test *t, uint16_t partition)
 {
 	struct ccr_rank rank;
 
-	if (!t->candidates || !list_count(t->candidates) || ccr__stuck(t->job->job_id))
+	if (!t->candidates || !list_count(t->candidates) || ccr__stuck(t->job))
 		return;
 	rank = ccr_job_rank(t->job);
 	rank.preemptor = G.preemptor;
@@ -194,7 +194,7 @@ bool ccr__claim(const struct ccr_slurm_test *t, uint16_t partition, struct ccr_a
 	int64_t start, before, since = ccr_plan_timeline(G.plan)->now;
 
 	if (!ccr__preempts(t) || G.aside || G.passed != job || job->het_job_id || job->resv_name ||
-	    job->resv_ptr || ask->mixed || ccr__stuck(job->job_id) > 1)
+	    job->resv_ptr || ask->mixed || ccr__stuck(job) > 1)
 		return false;
 	own = ccr_plan_booking(G.plan, job->job_id);
 	before = own ? own->start : 0;

@@ -4,20 +4,23 @@ import pytest
 import slurmconf
 from gate import Nodes, booked_nodes, gate_cluster, start_time, wait_booked
 
-pytestmark = pytest.mark.every_slurm
-
 
 @pytest.fixture
-def cluster(monkeypatch):
+def parts(monkeypatch):
     text, lines = slurmconf.gres_text, slurmconf.node_lines
     monkeypatch.setattr(slurmconf, "gres_text", lambda root, nodes, *more: text(root, nodes, *more) + "".join(
         f"NodeName={n.range} Name=shard Count=16\n" for n in nodes))
     monkeypatch.setattr(slurmconf, "node_lines", lambda *more: [
         line.replace("gpu:a100:4", "gpu:a100:4,shard:16") for line in lines(*more)])
+
+
+@pytest.fixture
+def cluster(parts):
     with gate_cluster(nodes=[Nodes(count=2, cpus=16, gpus="a100:4")], conf={"GresTypes": "gpu,shard"}) as c:
         yield c
 
 
+@pytest.mark.every_slurm
 def test_a_gpu_of_which_parts_are_in_use_is_nobodys(cluster):
     c = cluster
     # two on n1, the second of which ends later; one on n2
@@ -45,6 +48,7 @@ def test_a_gpu_of_which_parts_are_in_use_is_nobodys(cluster):
         c.wait_state(job)
 
 
+@pytest.mark.every_slurm
 def test_parts_of_one_gpu_are_had_by_as_many_as_there_are(cluster):
     c = cluster
     jobs = [c.sbatch("sleep 9999", gres="shard:2", time=10, nodelist="n1", mem=100) for _ in range(7)]
@@ -53,3 +57,21 @@ def test_parts_of_one_gpu_are_had_by_as_many_as_there_are(cluster):
     last = c.sbatch("sleep 9999", gres="shard:2", time=60, mem=100, nodelist="n1")
     c.wait_state(last)
     c.run("scancel", *jobs, last)
+
+
+def test_a_request_that_never_starts_is_booked_again_when_it_is_changed(parts):
+    """No GPU has that many shards, but Slurm takes the job. On a clock twenty times as fast."""
+    with gate_cluster(nodes=[Nodes(count=1, cpus=16, gpus="a100:4")], conf={"GresTypes": "gpu,shard"},
+                      clock="@2026-01-05 12:00:00 x20") as c:
+        never = c.sbatch("sleep 1", gres="shard:8", time=10, mem=100)
+        said = rf"JobId={never} was to start \d+ s ago and did not: it gets"
+        c.wait_for(lambda: c.log_grep(f"{said} a booking of whole nodes"), 60, what="the first time")
+        c.wait_for(lambda: c.log_grep(f"{said} no booking"), 90, what="the second time")
+        # nobody holds the machine for it now
+        other = c.sbatch("sleep 99999", gres="gpu:4", time=60, mem=100)
+        c.wait_state(other)
+        assert c.job(never)["StartTime"] == "Unknown"
+        c.run("scontrol", "update", f"jobid={never}", "gres=gres:shard:2")
+        wait_booked(c, never)
+        c.run("scancel", other)
+        c.wait_state(never, "COMPLETED")
