@@ -8,8 +8,15 @@
  */
 #include "select/gate_impl.h"
 
-#define G	  ccr__gate
-#define NOT_COMES 30 /* s in which none has come though it was asked for */
+#define G ccr__gate
+/* s in which none has come though it was asked for, and the same on a backup that has taken over */
+#define NOT_COMES  30
+#define FOR_BACKUP 5
+
+static int longest(void)
+{
+	return backup_inx > 0 ? FOR_BACKUP : NOT_COMES;
+}
 
 /* A main cycle has come since the first that was asked for; sdiag can reset the counter. */
 static bool has_come(void)
@@ -28,7 +35,7 @@ void ccr__main_asked(void)
 		G.turn = 0;
 	}
 	/* from its next turn on: those above in this one have no booking */
-	if (!G.stands_in && !G.turn && now - G.asked_first > NOT_COMES)
+	if (!G.stands_in && !G.turn && now - G.asked_first > longest())
 		G.turn = slurmctld_diag_stats.bf_when_last_cycle;
 }
 
@@ -51,7 +58,7 @@ bool ccr__turn_begins(void)
 		      "come for %d s although jobs wait for it: until it does, jobs are booked "
 		      "and started in sched/backfill's turns (a backup controller of Slurm 22.05 "
 		      "that has taken over has no main cycle)",
-		      NOT_COMES);
+		      longest());
 	G.stands_in = true;
 	return true;
 }

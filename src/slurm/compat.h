@@ -97,6 +97,7 @@
  */
 #pragma weak accounting_enforce
 #pragma weak acct_db_conn
+#pragma weak backup_inx
 #pragma weak cluster_cpus
 #pragma weak job_list
 #pragma weak last_job_update
