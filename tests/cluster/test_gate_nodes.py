@@ -1,7 +1,9 @@
 """Nodes that come and go under bookings: nobody loses his place to a job that ranks below."""
+import time
+
 import pytest
 
-from gate import Nodes, booked_nodes, gate_cluster, start_at, wait_booked
+from gate import Nodes, booked_nodes, gate_cluster, start_at, start_time, wait_booked
 
 
 def names(c, job):
@@ -52,3 +54,21 @@ def test_who_loses_a_node_that_is_deleted_goes_before_those_below():
         c.wait_for(lambda: names(c, top) == {"n1", "n2"}, 20, what="another place")
         c.wait_for(lambda: start_at(c, low) >= start_at(c, top) + 290, 20,
                    what="the job below behind it")
+
+
+@pytest.mark.every_slurm
+def test_the_limit_of_a_job_that_wakes_its_node_counts_from_when_it_is_up():
+    with gate_cluster(nodes=[Nodes(count=1, cpus=8, gpus="a100:4")],
+                      conf={"SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true",
+                            "SuspendTime": 99999, "SuspendTimeout": 2, "ResumeTimeout": 600}) as c:
+        c.stop_slurmd(["n1"])
+        c.run("scontrol", "update", "nodename=n1", "state=power_down")
+        c.wait_for(lambda: "POWERED_DOWN" in c.run("scontrol", "show", "node", "n1").stdout, 60,
+                   what="n1 asleep")
+        first = c.sbatch("sleep 9999", gres="gpu:4", time=1)
+        c.wait_state(first, "CONFIGURING")
+        began = time.time()
+        second = c.sbatch("sleep 1", gres="gpu:4", time=5)
+        wait_booked(c, second)
+        time.sleep(max(0.0, began + 20 - time.time()))  # a minute from its start is less than one from now
+        c.wait_for(lambda: start_time(c, second) >= 55, 10, what="a start behind the whole limit")
