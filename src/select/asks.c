@@ -151,7 +151,7 @@ static void read_memory(const struct ccr_cluster *c, const job_record_t *job, st
 	uint64_t m = job->details->pn_min_memory;
 	uint16_t of_part = job->part_ptr ? job->part_ptr->cr_type : 0;
 
-	if (!c->memory || m == NO_VAL64 || (of_part && !(of_part & CR_MEMORY)))
+	if (!c->memory || m == NO_VAL64 || (of_part && !(of_part & CCR_SLURM_MEMORY_BIT)))
 		return;
 	if (!(m & ~MEM_PER_CPU)) {
 		ask->need.all_mem = ask->floor.all_mem = true;
