@@ -242,9 +242,19 @@ static bool due_pick(struct run *r, const struct ccr_plan_job *pj, bool *started
 	return true;
 }
 
+/* As all who start jobs do: whose time has come is held against the bookings as if he had started
+ * in time. */
+static void less_late(const struct run *r, struct ccr_plan_job *pj)
+{
+	int64_t late = ccr_plan_late(r->plan, pj->id);
+
+	if (pj->limit < CCR_FOREVER)
+		pj->limit = pj->limit > late ? pj->limit - late : 1;
+}
+
 static bool try_job(struct run *r, uint32_t i, bool *ok)
 {
-	struct ccr_plan_job pj = plan_job(r, i);
+	struct ccr_plan_job whole = plan_job(r, i), pj = whole;
 	struct ccr_share pick[W_NODES];
 	const struct ccr_booking *b;
 	struct live *l = &r->job[i];
@@ -253,6 +263,7 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 	enum ccr_verdict v;
 
 	*ok = true;
+	less_late(r, &pj);
 	v = ccr_plan_may_fit(r->plan, &pj, &fit, NULL);
 	if (v == CCR_START) {
 		struct ccr_slot slot;
@@ -290,7 +301,7 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 							: "for room, and a booking has it");
 	if (l->stuck > 1)
 		return false;
-	book = ccr_plan_book(r->plan, &pj, &b, NULL);
+	book = ccr_plan_book(r->plan, &whole, &b, NULL);
 	if (book == CCR_BOOKED && !l->promised) {
 		l->promised = b->first_start;
 		l->made = r->now;
