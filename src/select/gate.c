@@ -204,12 +204,18 @@ static void less_late(struct ccr_plan_job *pj)
 		pj->limit = pj->limit > late ? pj->limit - late : 1;
 }
 
+/* Where it is to go is open: placement may choose. */
+static bool is_movable(const job_record_t *job)
+{
+	return !job->details->req_node_bitmap && !job->details->contiguous && !job->req_switch &&
+	       !ccr_job_by_load(job);
+}
+
 static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t partition)
 {
 	job_record_t *job = t->job;
 	bool loose = job->resv_name || job->resv_ptr || may_preempt(t) || job->reboot;
-	bool narrow = !loose && !job->details->req_node_bitmap && !job->details->contiguous &&
-		      !job->req_switch && !ccr_job_by_load(job);
+	bool narrow = !loose && is_movable(job);
 	struct ccr_conflict why = {0};
 	struct ccr__answer *a = NULL;
 	struct ccr_plan_job pj;
@@ -423,6 +429,8 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_ask_read(&G.cluster, t->job, t->min_nodes, t->max_nodes, &ask);
 	ccr__unmask(t, false);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
+	if (ccr__behind_het(t->job) && ccr__show_open(t->job))
+		ccr_bits_from_set(t->nodes, G.candidates, G.cluster.n);
 	rc = test_nodes(t, &ask, partition);
 	ccr__note_masked(t);
 	if (rc == SLURM_SUCCESS) {
@@ -436,34 +444,41 @@ static int test_only(struct ccr_slurm_test *t, uint16_t partition)
 
 /*
  * sched/backfill asks when a job could start. For a job that may not start now it gets no answer:
- * it would reserve whole nodes for it and overwrite the start time that the gate promises.
+ * it would reserve whole nodes for it and overwrite the start time that the gate promises. And for
+ * one that may it is the pick that will be taken: one that the next question finds to delay a
+ * booking would be reserved for nothing, from now on and each time anew, and those behind a hetjob
+ * start by sched/backfill alone.
  */
 static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct ccr_ask *ask)
 {
-	job_record_t *job = t->job;
-	time_t start = job->start_time;
+	struct ccr_slurm_test start = *t;
+	uint64_t memory = t->job->details->pn_min_memory;
 	struct ccr_conflict why = {0};
+	job_record_t *job = t->job;
 	struct ccr_plan_job pj;
 	enum ccr_verdict v;
-	int rc;
 
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, ask);
+	G.need = &ask->need;
 	pj = ccr__plan_job(job, partition, ask);
 	less_late(&pj);
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
-	if (v != CCR_START) {
-		/* it may come before the main cycle: nobody passes this job here either */
-		if (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING)
-			ccr_plan_blocked(G.plan, &pj);
-		return refuse(job, v, &why);
+	if (v == CCR_START) {
+		start.mode = SELECT_MODE_RUN_NOW;
+		v = ccr__find_pick(&start, &pj, is_movable(job), &why);
+		G.passed = NULL;
+		job->details->pn_min_memory = memory;
 	}
-	ccr_bits_from_set(t->nodes, G.fit, G.cluster.n);
-	rc = ccr_inner_test(t);
-	if (rc == SLURM_SUCCESS && job->start_time > time(NULL)) {
-		job->start_time = start;
-		return SLURM_ERROR;
+	if (v == CCR_START) {
+		free_job_resources(&job->job_resrcs);
+		job->start_time = time(NULL);
+		return SLURM_SUCCESS;
 	}
-	return rc;
+	ccr_bits_from_set(t->nodes, G.candidates, G.cluster.n);
+	/* it may come before the main cycle: nobody passes this job here either */
+	if (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING)
+		ccr_plan_blocked(G.plan, &pj);
+	return refuse(job, v, &why);
 }
 
 static int will_run(struct ccr_slurm_test *t, uint16_t partition)
@@ -485,6 +500,8 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 				  judged(job, &ask, false));
 	/* The main cycle does not come to it: nobody else would book it. */
 	if (rc != SLURM_SUCCESS && (G.stands_in || ccr__behind_het(job))) {
+		ccr__keep_promised(job);
+		(void)ccr__show_open(job);
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
 		(void)ccr__book(job, partition, &ask, t);
 	}

@@ -121,6 +121,8 @@ struct ccr__gate {
 	uint64_t *base;	  /* nodes that were available when the cycle began, to every job */
 	uint64_t *masked; /* nodes of blocked -w jobs that slurmctld hides from later jobs */
 	bool has_masked, has_base;
+	uint64_t *open;		 /* nodes that are up and not reserved, */
+	time_t open_at;		 /* as of then */
 	bool named;		 /* there was one in this cycle */
 	struct ccr__turn *turns; /* whose turn comes in this cycle, by rank; see unasked.c */
 	uint32_t n_turns, next_turn, turns_room;
@@ -194,6 +196,13 @@ void ccr__unmask(struct ccr_slurm_test *t, bool now);
 void ccr__show_masked(void);
 
 /*
+ * Adds to the candidates all nodes that the job could ever have. A hetjob hides the nodes of its
+ * partitions from jobs of others that share them too, and sched/backfill those that it has planned
+ * with: bookings may be there all the same. False: of this job that is not known.
+ */
+bool ccr__show_open(const job_record_t *job);
+
+/*
  * The job as the plan wants it, with G.candidates to choose from and the floor of its request.
  */
 struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
@@ -258,9 +267,12 @@ void ccr__unseen_ask_again(void);
 /*
  * Whether the main cycle does not come to the job: it turns back at a hetjob that ranks above, and
  * hides the nodes of its partition from all others.
- * After ccr__unseen_above, which looks at the queue.
+ * After ccr__unseen_above or ccr__look_for_hets, which look at the queue.
  */
 bool ccr__behind_het(const job_record_t *job);
+
+/* When a plan is loaded; O(jobs), if a hetjob waited when somebody last looked. */
+void ccr__look_for_hets(void);
 
 /* A file in StateSaveLocation, malloc'd; NULL: out of memory. slurm_conf must be readable. */
 char *ccr__state_path(const char *name);
@@ -330,6 +342,13 @@ void ccr__after_reservations(const job_record_t *job);
  * whole nodes, 2 where nothing (core/stuck.h).
  */
 uint32_t ccr__stuck(const job_record_t *job);
+
+/*
+ * Adds to the candidates what is booked for the job. sched/backfill leaves out for a while what it
+ * keeps for a hetjob, or where a job is completing. A booking that is given up for that is somebody
+ * else's in the next main cycle.
+ */
+void ccr__keep_promised(const job_record_t *job);
 
 /*
  * sched/backfill asks when a component could start (G.candidates are its nodes): the answer is when

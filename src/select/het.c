@@ -80,12 +80,7 @@ static bool is_anothers(const node_record_t *node, const job_record_t *job)
 	return node->owner != NO_VAL && node->owner != job->user_id;
 }
 
-/*
- * sched/backfill leaves out for a while what it keeps for another hetjob, or where a job is
- * completing. What is booked there stays: a booking that is given up for that is somebody else's in
- * the next main cycle.
- */
-static void keep_promised(const job_record_t *job)
+void ccr__keep_promised(const job_record_t *job)
 {
 	const struct ccr_booking *own = ccr_plan_booking(G.plan, job->job_id);
 	const bitstr_t *part = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
@@ -112,7 +107,7 @@ static bool remember(const struct ccr_slurm_test *t, const uint64_t *required)
 		forget(h);
 	else if (!(h = row(now)))
 		return false;
-	keep_promised(t->job);
+	ccr__keep_promised(t->job);
 	h->set = copy(G.candidates);
 	h->required = required ? copy(required) : NULL;
 	if (!h->set || (required && !h->required)) {

@@ -30,6 +30,7 @@ static void free_room(void)
 	free(G.required);
 	free(G.base);
 	free(G.masked);
+	free(G.open);
 	free(G.turns);
 	free(G.kind_set);
 	free(G.pick);
@@ -37,13 +38,14 @@ static void free_room(void)
 	G.lent = NULL;
 	G.lents = 0;
 	ccr__het_free();
-	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.kind_set =
-	    NULL;
+	G.candidates = G.fit = G.attempt = G.bad = G.required = G.base = G.masked = G.open =
+	    G.kind_set = NULL;
 	G.turns = NULL;
 	G.n_turns = G.next_turn = G.turns_room = 0;
 	G.kinds = 0;
 	G.pick = NULL;
 	G.has_masked = G.has_base = false;
+	G.open_at = 0;
 	G.passed = G.refused = NULL;
 	memset(G.proof, 0, sizeof(G.proof)); /* nodes are told by their places */
 }
@@ -85,10 +87,11 @@ static bool make_plan(struct ccr_error *err)
 	G.required = calloc(words, sizeof(uint64_t));
 	G.base = calloc(words, sizeof(uint64_t));
 	G.masked = calloc(words, sizeof(uint64_t));
+	G.open = calloc(words, sizeof(uint64_t));
 	G.kind_set = calloc(CCR__KINDS * words, sizeof(uint64_t));
 	G.pick = calloc(G.cluster.n + 1, sizeof(*G.pick));
 	if (!G.candidates || !G.fit || !G.attempt || !G.bad || !G.required || !G.base ||
-	    !G.masked || !G.pick || !G.kind_set) {
+	    !G.masked || !G.open || !G.pick || !G.kind_set) {
 		ccr_error_nomem(err);
 		return false;
 	}
@@ -297,6 +300,9 @@ bool ccr__gate_load(bool cycle)
 		ok = add_running() && ccr__add_reservations(now) && !ccr_plan_ready(G.plan, &err);
 	}
 	ccr__answers_forget();
+	if (ok)
+		ccr__look_for_hets();
+	G.open_at = 0;
 	G.passed = G.refused = NULL;
 	G.booked_last = 0;
 	G.stale = false;

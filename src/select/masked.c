@@ -1,4 +1,4 @@
-/* masked - nodes that slurmctld hides behind blocked -w jobs; see gate_impl.h */
+/* masked - nodes that slurmctld hides behind blocked -w jobs and hetjobs; see gate_impl.h */
 #include "select/gate_impl.h"
 
 #include <string.h>
@@ -46,6 +46,24 @@ void ccr__show_masked(void)
 	     i = ccr_bit_next(G.masked, i + 1, G.cluster.n))
 		if (ccr_bit(G.base, i))
 			bit_set(avail_node_bitmap, i);
+}
+
+bool ccr__show_open(const job_record_t *job)
+{
+	const ccr_slurm_details_t *d = job->details;
+	bitstr_t *part = job->part_ptr ? job->part_ptr->node_bitmap : NULL;
+	time_t now = time(NULL);
+
+	if (!part || (uint32_t)bit_size(part) != G.cluster.n || d->feature_list ||
+	    d->req_node_bitmap || job->resv_name || job->resv_ptr)
+		return false;
+	if (G.open_at != now) /* thousands of blocked jobs come here in a cycle */
+		ccr__unreserved(G.open);
+	G.open_at = now;
+	CCR_BITS_EACH(i, G.open, G.cluster.n)
+	if (bit_test(part, i) && !(d->exc_node_bitmap && bit_test(d->exc_node_bitmap, i)))
+		ccr_bit_set(G.candidates, i);
+	return true;
 }
 
 void ccr__note_masked(const struct ccr_slurm_test *t)

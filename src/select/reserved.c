@@ -21,7 +21,7 @@ static bool is_over_then(const slurmctld_resv_t *r, time_t now)
 void ccr__unreserved(uint64_t *set)
 {
 	const struct ccr_node *node = ccr_plan_timeline(G.plan)->node;
-	ccr_slurm_list_itr_t *it = list_iterator_create(resv_list);
+	ccr_slurm_list_itr_t *it;
 	slurmctld_resv_t *r;
 
 	for (uint32_t i = 0; i < G.cluster.n; i++) {
@@ -30,6 +30,9 @@ void ccr__unreserved(uint64_t *set)
 		else
 			ccr_bit_clear(set, i);
 	}
+	if (!resv_list)
+		return;
+	it = list_iterator_create(resv_list);
 	while ((r = list_next(it)))
 		for (int64_t i = 0;
 		     r->node_bitmap && i < bit_size(r->node_bitmap) && i < G.cluster.n; i++)

@@ -65,6 +65,12 @@ static void gather(void)
 	list_iterator_destroy(it);
 }
 
+void ccr__look_for_hets(void)
+{
+	if (G.het_waits)
+		gather();
+}
+
 bool ccr__unseen_above(const job_record_t *job)
 {
 	struct ccr_rank rank = ccr_job_rank(job);

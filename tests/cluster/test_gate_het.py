@@ -1,10 +1,11 @@
 """Hetjobs whose components could be in each other's way: each has nodes of its own, and slurmctld
 starts one after the other. If one fails it takes all back and tries again two minutes later."""
+import subprocess
 import time
 
 import pytest
 from ccrcluster import Nodes
-from gate import gate_cluster, start_time, wait_booked
+from gate import booked_nodes, gate_cluster, sdiag, start_at, start_time, wait_booked
 
 
 @pytest.fixture(scope="module", name="cluster")
@@ -91,3 +92,54 @@ def test_no_start_where_a_node_is_another_users_own(cluster):
     assert c.states(*het) == ["PENDING"] * 2
     c.run("scancel", own)
     wait_started(c, het)
+
+
+def turns(c, n):
+    """Waits for that many of sched/backfill's turns."""
+    before = sdiag(c)["Total cycles"]
+    c.wait_for(lambda: sdiag(c)["Total cycles"] >= before + n, 30, what=f"{n} turns of sched/backfill")
+
+
+def test_who_is_behind_a_hetjob_keeps_his_booking_of_nodes_that_another_cannot_have():
+    """sched/backfill alone starts those behind a hetjob. It is not told that one may start whose pick
+    would delay another: it would keep the nodes from that one, turn by turn."""
+    with gate_cluster(nodes=4, cpus=8) as c:
+        held(c, "n4", "gpu:4", "UNLIMITED")
+        r2, r3 = held(c, "n2", "gpu:4", 10), held(c, "n3", "gpu:4", 3)
+        hetjob(c, ("-t1", "--gres=gpu:4", "-wn4"), ("-t1", "-c1", "-N1"))
+        wide = c.sbatch("sleep 5", nodes=2, exclusive=True, exclude="n3,n4", time=5)
+        wait_booked(c, wide)
+        job = c.sbatch("sleep 9999", nodes=2, ntasks_per_node=1, gres="gpu:1", exclude="n2,n4", time=1)
+        wait_booked(c, job)
+        assert booked_nodes(c, job) == "n[1,3]"
+        promised = start_at(c, job)
+        c.run("scancel", r2)
+        turns(c, 3)
+        assert not c.log_grep(f"planned start of JobId={wide} failed")
+        assert abs(start_at(c, job) - promised) <= 2
+        srun = subprocess.Popen(["srun", "-t4", "-N1", "--gres=gpu:4", "-wn1", "sleep", "99"], cwd=c.root,
+                                env=c.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        c.wait_for(lambda: any(j["JobName"] == "sleep" for j in c.jobs()), what="srun's job")
+        c.run("scancel", r3)
+        c.wait_state(job, timeout=15)
+        srun.kill()
+        srun.wait()
+
+
+def test_who_shares_nodes_with_the_partition_of_a_hetjob_keeps_his_booking_there():
+    """slurmctld's main cycle hides all nodes of a hetjob's partition, from jobs of others as well."""
+    with gate_cluster(nodes=3, cpus=8, partitions={"p": "Nodes=n1,n2 Default=YES State=UP",
+                                                   "t": "Nodes=n1,n2,n3 State=UP"}) as c:
+        for node, gpus, minutes in (("n3", 4, 30), ("n2", 4, 10), ("n1", 3, 3)):
+            held(c, node, f"gpu:{gpus}", minutes, partition="t")
+        wait_booked(c, hetjob(c, ("-t1", "--gres=gpu:4", "-N1"), ("-t1", "--gres=gpu:4", "-N1"))[1])
+        job = c.sbatch("sleep 5", gres="gpu:4", partition="t", time=1)
+        wait_booked(c, job)
+        turns(c, 1)
+        promised = start_at(c, job)
+        seen = set()
+        end = time.monotonic() + 8
+        while time.monotonic() < end:
+            seen.add((booked_nodes(c, job), abs(start_at(c, job) - promised) <= 2))
+            time.sleep(0.1)
+        assert seen == {("n1", True)}
