@@ -54,6 +54,16 @@ enum ccr_verdict ccr_plan_check(struct ccr_plan *plan, const struct ccr_plan_job
 				struct ccr_conflict *why);
 
 /*
+ * Whether all bookings below the job would still have a place, none later than the one it has, if
+ * it started now with this pick, which need not be clear of them (ccr_plan_check with over_lower).
+ * By counts: where somebody else deals units and GPUs over nodes they may turn out to be less. Then
+ * it is the higher of two that has its way, as with two whose time has come. Nothing is changed;
+ * false also where memory is short. One search for each booking that would move.
+ */
+bool ccr_plan_makes_way(struct ccr_plan *plan, const struct ccr_plan_job *job,
+			const struct ccr_share *pick, uint32_t n);
+
+/*
  * For a pick that counts on jobs being preempted: gives back what one of them holds of a node until
  * its expected end (as it was loaded), or takes it again.
  */

@@ -111,7 +111,8 @@ static int start(struct core *c, struct sim *s, struct sim_job *j, const struct 
 
 	for (uint32_t i = 0; i < slot->n; i++) {
 		to_pick(&c->pick[i], &slot->share[i]);
-		c->share[i] = slot->share[i];
+		if (slot->share != c->share)
+			c->share[i] = slot->share[i];
 	}
 	rc = sim_start(s, j, c->pick, slot->n, filler, err);
 	return rc ? rc : ccr_plan_start(c->plan, pj, c->share, slot->n, err);
@@ -210,10 +211,21 @@ static enum ccr_verdict pick(const struct core *c, const struct ccr_plan_job *pj
 {
 	struct ccr_plan_job job = *pj;
 	int64_t late = ccr_plan_late(c->plan, pj->id);
+	enum ccr_verdict v;
 
 	if (job.limit < CCR_FOREVER)
 		job.limit = job.limit > late ? job.limit - late : 1;
-	return ccr_plan_pick(c->plan, &job, false, slot, NULL);
+	v = ccr_plan_pick(c->plan, &job, false, slot, NULL);
+	if (v != CCR_WAIT_BOOKING || !ccr_plan_booking(c->plan, pj->id))
+		return v;
+	/* only bookings below are in the way, and all of them have a place elsewhere in time */
+	job.over_lower = true;
+	if (ccr_plan_pick(c->plan, &job, false, slot, NULL) != CCR_START)
+		return v;
+	memcpy(c->share, slot->share, slot->n * sizeof(*c->share));
+	slot->share = c->share;
+	job.over_lower = false;
+	return ccr_plan_makes_way(c->plan, &job, slot->share, slot->n) ? CCR_START : v;
 }
 
 static int cycle(void *state, struct sim *s, struct ccr_error *err)

@@ -257,6 +257,8 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	if (v == CCR_START) {
 		asked = true;
 		v = ccr__find_pick(t, &pj, narrow, &why);
+	} else if (v == CCR_WAIT_BOOKING && ccr__find_over_lower(t, &pj)) {
+		v = CCR_START;
 	}
 	if (v == CCR_START) {
 		if (!ccr__claim(t, partition, &ask))
@@ -462,13 +464,14 @@ static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct cc
 	G.need = &ask->need;
 	pj = ccr__plan_job(job, partition, ask);
 	less_late(&pj);
+	start.mode = SELECT_MODE_RUN_NOW;
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
-	if (v == CCR_START) {
-		start.mode = SELECT_MODE_RUN_NOW;
+	if (v == CCR_START)
 		v = ccr__find_pick(&start, &pj, is_movable(job), &why);
-		G.passed = NULL;
-		job->details->pn_min_memory = memory;
-	}
+	else if (v == CCR_WAIT_BOOKING && ccr__find_over_lower(&start, &pj))
+		v = CCR_START;
+	G.passed = NULL;
+	job->details->pn_min_memory = memory;
 	if (v == CCR_START) {
 		free_job_resources(&job->job_resrcs);
 		job->start_time = time(NULL);

@@ -380,6 +380,12 @@ bool ccr__het_begun(const job_record_t *job);
 enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 				bool narrow, struct ccr_conflict *why);
 
+/*
+ * The same where by counts the bookings leave no room now: only those below the job are in the way,
+ * and each of them would have a place in time without that (ccr_plan_makes_way). False: it waits.
+ */
+bool ccr__find_over_lower(struct ccr_slurm_test *t, const struct ccr_plan_job *pj);
+
 void ccr__answers_forget(void);
 struct ccr__answer *ccr__answer_find(const struct ccr_slurm_test *t, const struct ccr_demand *d,
 				     uint16_t partition, const uint64_t *set);

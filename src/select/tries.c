@@ -145,6 +145,27 @@ static bool on_told(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 	       (own && on_booked(t, pj, own, memory, why));
 }
 
+/*
+ * Only bookings below it are in the way, and each of them would have a place in time without that.
+ * G.fit becomes another set.
+ */
+static bool over_lower(struct ccr_slurm_test *t, const struct ccr_plan_job *pj, uint64_t memory)
+{
+	struct ccr_plan_job first = *pj;
+	struct ccr_conflict why;
+
+	first.over_lower = true;
+	if (!ccr_plan_booking(G.plan, pj->id) || ccr__preempts(t) ||
+	    ccr_plan_may_fit(G.plan, &first, G.fit, &why) != CCR_START ||
+	    attempt(t, &first, G.fit, memory, &why) != CCR_START)
+		return false;
+	if (ccr_plan_makes_way(G.plan, pj, G.pick, G.passed_n))
+		return true;
+	free_job_resources(&t->job->job_resrcs);
+	G.passed = NULL;
+	return false;
+}
+
 enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 				bool narrow, struct ccr_conflict *why)
 {
@@ -178,8 +199,19 @@ enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_
 			break;
 	}
 	v = blocked ? CCR_WAIT_BOOKING : CCR_WAIT_FREE;
-	if ((blocked && on_sure(t, pj, memory, why)) || (own && on_booked(t, pj, own, memory, why)))
+	if ((blocked && on_sure(t, pj, memory, why)) ||
+	    (own && on_booked(t, pj, own, memory, why)) || (blocked && over_lower(t, pj, memory)))
 		return CCR_START;
 	t->job->details->pn_min_memory = memory;
 	return v;
+}
+
+bool ccr__find_over_lower(struct ccr_slurm_test *t, const struct ccr_plan_job *pj)
+{
+	uint64_t memory = t->job->details->pn_min_memory;
+	bool found = over_lower(t, pj, memory);
+
+	if (!found)
+		t->job->details->pn_min_memory = memory;
+	return found;
 }

@@ -151,3 +151,20 @@ def test_the_least_loaded_node_where_the_site_chose_that(how):
             more = running(c, *[c.sbatch("sleep 9999", gres="gpu:1", time=60, partition="p")
                                 for _ in range(3)])
             assert len(set(more)) == 1, more
+
+
+def test_nobody_waits_for_old_times_on_an_empty_machine():
+    """Booked side by side while nodes were busy in part; what ran ends early, and Slurm packs another
+    way than the plan did: each would be in the way of another's booking."""
+    with gate_cluster(nodes=4, cpus=8) as c:
+        most = c.sbatch("sleep 9999", nodes=4, ntasks_per_node=6, time=60)
+        rest = c.sbatch("sleep 9999", nodes=4, ntasks_per_node=2, time=120)
+        running(c, most, rest)
+        jobs = [c.sbatch("sleep 9999", ntasks=n, time=t) for n, t in ((12, 120), (12, 60), (6, 60))]
+        for job in jobs:
+            wait_booked(c, job)
+        c.update(JobId=rest, TimeLimit=60)
+        c.wait_for(lambda: start_time(c, jobs[2]) <= 3600, what="a booking beside the others")
+        c.run("scancel", most, rest)
+        for job in jobs:
+            c.wait_state(job, timeout=20)

@@ -1,5 +1,5 @@
 /* gate_run - see gate_run.h */
-#include "gate_run.h"
+#include "gate_run_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,32 +7,7 @@
 
 #define DUE_MOST 180 /* s that a booking may be due without a start */
 
-enum state { WAITS, RUNS, DONE };
-
-struct live {
-	enum state state;
-	int64_t started, ends; /* really */
-	uint32_t n;
-	struct ccr_share share[W_NODES];
-	int64_t promised, made; /* the first booking; promised 0: none */
-	bool excused;
-	int stuck; /* how often its booking was given up */
-};
-
-struct run {
-	struct world *w;
-	struct ccr_plan *plan;
-	struct live job[W_JOBS];
-	int64_t now;
-	uint64_t seed;
-	bool down, restarted;
-	bool freed; /* something came back before its time */
-	char *what;
-	size_t size;
-};
-
-static bool fail(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(struct run *r, const char *fmt, ...)
+bool run_fail(struct run *r, const char *fmt, ...)
 {
 	va_list ap;
 	int n = snprintf(r->what, r->size, "at %lld: ", (long long)r->now);
@@ -51,7 +26,7 @@ static int64_t expected_end(const struct run *r, uint32_t i)
 }
 
 /* By this file's own account. */
-static void free_now(const struct run *r, uint32_t node, struct ccr_amount *out)
+void run_free_now(const struct run *r, uint32_t node, struct ccr_amount *out)
 {
 	*out = r->w->node[node].total;
 	for (uint32_t i = 0; i < r->w->jobs; i++)
@@ -60,7 +35,7 @@ static void free_now(const struct run *r, uint32_t node, struct ccr_amount *out)
 				ccr_amount_sub(out, &r->job[i].share[k].a);
 }
 
-static struct ccr_plan_job plan_job(const struct run *r, uint32_t i)
+struct ccr_plan_job run_plan_job(const struct run *r, uint32_t i)
 {
 	const struct w_job *j = &r->w->job[i];
 
@@ -94,9 +69,9 @@ static int64_t all_of(const struct ccr_share *share, uint32_t n)
 	return sum;
 }
 
-static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint32_t n)
+bool run_start(struct run *r, uint32_t i, const struct ccr_share *pick, uint32_t n)
 {
-	struct ccr_plan_job pj = plan_job(r, i);
+	struct ccr_plan_job pj = run_plan_job(r, i);
 	struct live *l = &r->job[i];
 	const struct ccr_booking *own = ccr_plan_booking(r->plan, i + 1);
 	uint64_t required = r->w->job[i].required;
@@ -109,85 +84,33 @@ static bool start(struct run *r, uint32_t i, const struct ccr_share *pick, uint3
 	for (uint32_t k = 0; k < n; k++) {
 		struct ccr_amount free;
 
-		free_now(r, pick[k].node, &free);
+		run_free_now(r, pick[k].node, &free);
 		if (ccr_amount_short(&free, &pick[k].a))
-			return fail(r, "job %u picks what is not free on node %u", i + 1,
-				    pick[k].node);
+			return run_fail(r, "job %u picks what is not free on node %u", i + 1,
+					pick[k].node);
 		if (!(r->w->job[i].candidates >> pick[k].node & 1))
-			return fail(r, "job %u picks a node that is no candidate", i + 1);
+			return run_fail(r, "job %u picks a node that is no candidate", i + 1);
 		if (r->down && pick[k].node == 0)
-			return fail(r, "job %u picks a node that is down", i + 1);
+			return run_fail(r, "job %u picks a node that is down", i + 1);
 		required &= ~(UINT64_C(1) << pick[k].node);
 	}
 	if (required)
-		return fail(r, "job %u starts without a required node", i + 1);
+		return run_fail(r, "job %u starts without a required node", i + 1);
 	r->freed = r->freed || (own && own->n && all_of(own->share, own->n) != all_of(pick, n));
 	if (ccr_plan_start(r->plan, &pj, pick, n, NULL))
-		return fail(r, "no memory");
+		return run_fail(r, "no memory");
 	l->state = RUNS;
 	l->started = r->now;
 	l->ends = r->now + r->w->job[i].runs;
 	l->n = n;
 	memcpy(l->share, pick, n * sizeof(*pick));
 	if (l->promised && r->now > l->promised + slack && !l->excused)
-		return fail(r, "job %u starts late, %lld was promised at %lld", i + 1,
-			    (long long)l->promised, (long long)l->made);
+		return run_fail(r, "job %u starts late, %lld was promised at %lld", i + 1,
+				(long long)l->promised, (long long)l->made);
 	return true;
 }
 
 /* Somebody else's pick from a set of nodes; true: it delays no booking and the job is started. */
-static bool other_pick(struct run *r, const struct ccr_plan_job *pj, uint64_t set, uint64_t *bad,
-		       bool *started)
-{
-	struct ccr_amount idle[W_NODES];
-	struct ccr_share pick[W_NODES];
-	uint32_t n;
-
-	*started = false;
-	*bad = 0;
-	for (uint32_t k = 0; k < r->w->nodes; k++)
-		free_now(r, k, &idle[k]);
-	n = world_pick(r->w, &r->seed, idle, pj->demand, set, r->w->job[pj->id - 1].required, pick);
-	if (!n)
-		return true;
-	if (ccr_plan_check(r->plan, pj, pick, n, bad, NULL) == CCR_START) {
-		*started = true;
-		return start(r, pj->id - 1, pick, n);
-	}
-	return *bad || fail(r, "a conflict on no node, job %u", pj->id);
-}
-
-static uint64_t nodes_of(const struct ccr_share *share, uint32_t n)
-{
-	uint64_t set = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		set |= UINT64_C(1) << share[k].node;
-	return set;
-}
-
-/*
- * As the gate has it: on nodes that are sure, whatever is picked delays nobody, and a booking whose
- * time has come holds where it is booked. Picks are drawn at random, node by node, so where a set
- * is to do it must do for all of them but for those that are not enough.
- */
-static bool sure_pick(struct run *r, const struct ccr_plan_job *pj, bool *started)
-{
-	struct ccr_slot slot;
-	uint64_t set = 0, bad;
-
-	*started = false;
-	if (ccr_plan_pick(r->plan, pj, true, &slot, NULL) == CCR_START)
-		set = nodes_of(slot.share, slot.n);
-	for (int turn = 0; set && turn < 20 && !*started; turn++) {
-		if (!other_pick(r, pj, set, &bad, started))
-			return false;
-		if (bad)
-			return fail(r, "a pick of job %u on sure nodes is in the way", pj->id);
-	}
-	return true;
-}
-
 /* Whether the job would fit at this moment beside what runs alone. */
 static bool fits_idle(const struct run *r, const struct ccr_plan_job *pj)
 {
@@ -218,30 +141,6 @@ static bool fits_idle(const struct run *r, const struct ccr_plan_job *pj)
 	return fits;
 }
 
-/* Its time has come and nothing else did: where it is booked, over the bookings below. */
-static bool due_pick(struct run *r, const struct ccr_plan_job *pj, bool *started)
-{
-	const struct ccr_booking *own = ccr_plan_booking(r->plan, pj->id);
-	struct ccr_plan_job first = *pj;
-	uint64_t set, bad;
-
-	*started = false;
-	if (!own || own->start > r->now)
-		return true;
-	set = nodes_of(own->share, own->n);
-	first.over_lower = true;
-	for (int turn = 0; turn < 20 && !*started; turn++)
-		if (!other_pick(r, &first, set, &bad, started))
-			return false;
-	for (uint32_t i = 0; i < r->w->jobs && *started; i++) {
-		struct ccr_plan_job below = plan_job(r, i);
-
-		if (ccr_rank_cmp(&pj->rank, &below.rank) < 0)
-			r->job[i].excused = true;
-	}
-	return true;
-}
-
 /* As all who start jobs do: whose time has come is held against the bookings as if he had started
  * in time. */
 static void less_late(const struct run *r, struct ccr_plan_job *pj)
@@ -254,13 +153,14 @@ static void less_late(const struct run *r, struct ccr_plan_job *pj)
 
 static bool try_job(struct run *r, uint32_t i, bool *ok)
 {
-	struct ccr_plan_job whole = plan_job(r, i), pj = whole;
+	struct ccr_plan_job whole = run_plan_job(r, i), pj = whole;
 	struct ccr_share pick[W_NODES];
 	const struct ccr_booking *b;
 	struct live *l = &r->job[i];
 	uint64_t fit, bad;
 	enum ccr_book book;
 	enum ccr_verdict v;
+	bool over = false;
 
 	*ok = true;
 	less_late(r, &pj);
@@ -271,34 +171,40 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 		bool started;
 
 		if (ccr_plan_place(r->plan, &pj, &few) && (few & ~fit || !few))
-			return *ok = fail(r, "placement of job %u is no narrowing", i + 1);
+			return *ok = run_fail(r, "placement of job %u is no narrowing", i + 1);
 		for (int turn = 0; turn < 4; turn++) {
-			if (!other_pick(r, &pj, turn ? fit : few, &bad, &started))
+			if (!run_other_pick(r, &pj, turn ? fit : few, &bad, &started))
 				return *ok = false;
 			if (started)
 				return true;
 			fit &= ~bad;
 		}
-		if (!sure_pick(r, &pj, &started))
+		if (!run_sure_pick(r, &pj, &started))
 			return *ok = false;
 		if (started)
 			return true;
-		if (!r->w->own_picks && !due_pick(r, &pj, &started))
+		if (!r->w->own_picks && !run_due_pick(r, &pj, &started))
 			return *ok = false;
 		if (started)
 			return true;
 		if (ccr_plan_pick(r->plan, &pj, false, &slot, NULL) != CCR_START)
-			return *ok = fail(r, "job %u may fit and cannot be placed", i + 1);
+			return *ok = run_fail(r, "job %u may fit and cannot be placed", i + 1);
 		memcpy(pick, slot.share, slot.n * sizeof(*pick));
 		if (ccr_plan_check(r->plan, &pj, pick, slot.n, NULL, NULL) != CCR_START)
-			return *ok = fail(r, "the planner's own pick of job %u is refused", i + 1);
+			return *ok = run_fail(r, "the planner's own pick of job %u is refused",
+					      i + 1);
 		if (r->w->own_picks)
-			return *ok = start(r, i, pick, slot.n);
+			return *ok = run_start(r, i, pick, slot.n);
 	}
+	if (v != CCR_WAIT_FREE && !run_way_pick(r, &pj, &over))
+		return *ok = false;
+	if (over)
+		return true;
 	if (v != CCR_START && fits_idle(r, &pj) != (v == CCR_WAIT_BOOKING))
-		return *ok = fail(r, "job %u waits %s", i + 1,
-				  v == CCR_WAIT_BOOKING ? "for a booking, and would not fit anyway"
-							: "for room, and a booking has it");
+		return *ok = run_fail(r, "job %u waits %s", i + 1,
+				      v == CCR_WAIT_BOOKING
+					  ? "for a booking, and would not fit anyway"
+					  : "for room, and a booking has it");
 	if (l->stuck > 1)
 		return false;
 	book = ccr_plan_book(r->plan, &whole, &b, NULL);
@@ -307,7 +213,7 @@ static bool try_job(struct run *r, uint32_t i, bool *ok)
 		l->made = r->now;
 	}
 	if (book == CCR_BOOKED && b->start > r->now + r->w->window)
-		return *ok = fail(r, "job %u is booked beyond the window", i + 1);
+		return *ok = run_fail(r, "job %u is booked beyond the window", i + 1);
 	return false;
 }
 
@@ -320,10 +226,10 @@ static bool whole(struct run *r)
 
 	for (uint32_t i = 0; (b = ccr_plan_nth(r->plan, i)); i++) {
 		if (r->job[b->job - 1].state != WAITS)
-			return fail(r, "job %u runs and is booked", b->job);
+			return run_fail(r, "job %u runs and is booked", b->job);
 		times[n++] = b->n ? b->start : r->now;
 		if (++in[b->partition] > r->w->depth[b->partition])
-			return fail(r, "more bookings than the depth");
+			return run_fail(r, "more bookings than the depth");
 	}
 	for (uint32_t i = 0; i < r->w->jobs; i++)
 		if (r->job[i].state == RUNS)
@@ -348,12 +254,12 @@ static bool whole(struct run *r)
 					}
 			for (int g = 0; g < CCR_GPU_SLOTS; g++)
 				if (booked && left.gpus[g] < 0)
-					return fail(r,
-						    "job %u: GPUs of node %u given twice at %lld",
-						    booked, node, (long long)times[k]);
+					return run_fail(
+					    r, "job %u: GPUs of node %u given twice at %lld",
+					    booked, node, (long long)times[k]);
 			if (booked && (left.cpus < 0 || left.mem < 0 || left.open < 0))
-				return fail(r, "job %u: node %u is given twice at %lld", booked,
-					    node, (long long)times[k]);
+				return run_fail(r, "job %u: node %u is given twice at %lld", booked,
+						node, (long long)times[k]);
 		}
 	}
 	return true;
@@ -379,14 +285,14 @@ static void excuse(struct run *r, bool node)
 	bool broken = node || overdue(r);
 
 	for (uint32_t i = 0; i < r->w->jobs; i++) {
-		struct ccr_plan_job a = plan_job(r, i);
+		struct ccr_plan_job a = run_plan_job(r, i);
 
 		if (!r->job[i].promised)
 			continue;
 		r->job[i].excused = r->job[i].excused || broken ||
 				    (r->freed && !r->w->own_picks && spread(&r->w->job[i].demand));
 		for (uint32_t k = 0; k < r->w->jobs; k++) {
-			struct ccr_plan_job b = plan_job(r, k);
+			struct ccr_plan_job b = run_plan_job(r, k);
 
 			if (r->w->job[k].arrives > r->job[i].made &&
 			    r->w->job[k].arrives <= r->now && ccr_rank_cmp(&b.rank, &a.rank) < 0)
@@ -429,15 +335,15 @@ static bool cycle(struct run *r)
 					 ccr_end(r->job[i].started, r->w->job[i].limit),
 					 r->w->job[i].limit);
 	if (ccr_plan_ready(r->plan, NULL))
-		return fail(r, "no memory");
+		return run_fail(r, "no memory");
 	for (uint32_t i = 0; i < r->w->jobs; i++) {
 		uint32_t at = n;
-		struct ccr_plan_job pj = plan_job(r, i);
+		struct ccr_plan_job pj = run_plan_job(r, i);
 
 		if (r->job[i].state != WAITS || r->w->job[i].arrives > r->now)
 			continue;
 		for (; at > 0; at--) {
-			struct ccr_plan_job o = plan_job(r, order[at - 1]);
+			struct ccr_plan_job o = run_plan_job(r, order[at - 1]);
 
 			if (ccr_rank_cmp(&o.rank, &pj.rank) < 0)
 				break;
@@ -494,7 +400,7 @@ static bool all_done(struct run *r)
 	bool ok = true;
 
 	if (ccr_search_new(&s, r->w->nodes, NULL))
-		return fail(r, "no memory");
+		return run_fail(r, "no memory");
 	for (uint32_t i = 0; i < r->w->jobs && ok; i++) {
 		uint64_t c = r->w->job[i].candidates & ~(uint64_t)r->down;
 		struct ccr_query q = {.demand = &r->w->job[i].demand, .limit = 1, .candidates = &c};
@@ -503,7 +409,7 @@ static bool all_done(struct run *r)
 			q.required = &r->w->job[i].required;
 		if (r->job[i].state != DONE && !(r->w->job[i].required & ~c) &&
 		    ccr_search_possible(s, ccr_plan_timeline(r->plan), &q))
-			ok = fail(r, "job %u never ran", i + 1);
+			ok = run_fail(r, "job %u never ran", i + 1);
 	}
 	ccr_search_free(s);
 	return ok;
@@ -516,7 +422,7 @@ static bool new_plan(struct run *r)
 	opt.window = r->w->window;
 	opt.placement = r->w->placement;
 	if (ccr_plan_new(&r->plan, r->w->node, r->w->nodes, &opt, NULL))
-		return fail(r, "no plan");
+		return run_fail(r, "no plan");
 	for (uint32_t p = 0; p < r->w->parts; p++)
 		ccr_plan_partition(r->plan, (uint16_t)p, r->w->depth[p], false, NULL);
 	if (r->down)
@@ -533,12 +439,12 @@ static bool restart(struct run *r)
 
 	r->restarted = true;
 	for (uint32_t i = 0; ok && (b = ccr_plan_nth(old, i)); i++) {
-		struct ccr_plan_job pj = plan_job(r, b->job - 1);
+		struct ccr_plan_job pj = run_plan_job(r, b->job - 1);
 
 		pj.demand = NULL;
 		pj.candidates = pj.required = NULL;
 		if (b->n && ccr_plan_restore(r->plan, &pj, b, NULL))
-			ok = fail(r, "job %u is not restored", b->job);
+			ok = run_fail(r, "job %u is not restored", b->job);
 	}
 	if (!ok)
 		ccr_plan_free(r->plan);
