@@ -65,6 +65,11 @@ uint64_t ccr_job_asked(const job_record_t *job)
 	return ccr_mix_text(h, d->features);
 }
 
+bool ccr_job_raised(const job_record_t *job)
+{
+	return job->direct_set_prio || (job->details && job->details->nice < NICE_OFFSET);
+}
+
 int64_t ccr_job_since(const job_record_t *job)
 {
 	if (!job->details)

@@ -39,6 +39,9 @@ struct ccr_rank ccr_job_rank(const job_record_t *job);
 /* What tells the job's request from what somebody makes of it later. */
 uint64_t ccr_job_asked(const job_record_t *job);
 
+/* An operator gave it its priority, or a nice value that raises it (scontrol top does, too). */
+bool ccr_job_raised(const job_record_t *job);
+
 /* When it came to compete. */
 int64_t ccr_job_since(const job_record_t *job);
 

@@ -69,35 +69,6 @@ static bool ready(enum ccr_caller who)
 	return true;
 }
 
-/* The nodes that the job names (-w) as a set; NULL if it names none. */
-static const uint64_t *required(const job_record_t *job)
-{
-	bitstr_t *req = job->details->req_node_bitmap;
-
-	if (!req || bit_size(req) != G.cluster.n || bit_ffs(req) < 0)
-		return NULL;
-	ccr_set_from_bits(G.required, req, G.cluster.n);
-	return G.required;
-}
-
-struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
-				  const struct ccr_ask *ask)
-{
-	struct ccr_rank rank = ccr_job_rank(job);
-
-	rank.preemptor = G.preemptor;
-	return (struct ccr_plan_job){
-	    .id = job->job_id,
-	    .rank = rank,
-	    .partition = partition,
-	    .since = ccr_job_since(job),
-	    .limit = ask->limit,
-	    .demand = &ask->floor,
-	    .candidates = G.candidates,
-	    .required = required(job),
-	};
-}
-
 /* What slurmctld offers is up, whatever the state said when the plan was loaded. */
 static void all_up(const uint64_t *set)
 {
@@ -195,15 +166,6 @@ static unsigned judged(const job_record_t *job, const struct ccr_ask *ask, bool 
 			  : 1u << CCR_LESS_TIME | 1u << CCR_LESS_NODES | 1u << CCR_LESS_GPUS;
 }
 
-/* Whose time has come is held against the bookings as if he had started in time. */
-static void less_late(struct ccr_plan_job *pj)
-{
-	int64_t late = ccr_plan_late(G.plan, pj->id);
-
-	if (pj->limit < CCR_FOREVER)
-		pj->limit = pj->limit > late ? pj->limit - late : 1;
-}
-
 /* Where it is to go is open: placement may choose. */
 static bool is_movable(const job_record_t *job)
 {
@@ -238,7 +200,7 @@ static int run_now(struct ccr_slurm_test *t, enum ccr_caller who, uint16_t parti
 	/* The plan's clock stands since the cycle began; the job would end that much later. */
 	if (pj.limit < CCR_FOREVER)
 		pj.limit += time(NULL) - ccr_plan_timeline(G.plan)->now;
-	less_late(&pj);
+	ccr__less_late(&pj);
 	/* Named nodes are no part of what makes requests equal. */
 	low = !loose && !pj.required && below_all(&pj);
 	if (low && (a = ccr__answer_find(t, pj.demand, partition, G.candidates)) &&
@@ -463,7 +425,7 @@ static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct cc
 	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, ask);
 	G.need = &ask->need;
 	pj = ccr__plan_job(job, partition, ask);
-	less_late(&pj);
+	ccr__less_late(&pj);
 	start.mode = SELECT_MODE_RUN_NOW;
 	v = ccr_plan_may_fit(G.plan, &pj, G.fit, &why);
 	if (v == CCR_START)
@@ -495,7 +457,7 @@ static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
 	if (job->het_job_id) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
-		return ccr__het_will_run(t, required(job));
+		return ccr__het_will_run(t, ccr__required(job));
 	}
 	rc = backfill_asks(t, partition, &ask);
 	if (rc != SLURM_SUCCESS && G.stands_in)

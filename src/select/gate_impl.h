@@ -208,6 +208,12 @@ bool ccr__show_open(const job_record_t *job);
 struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
 				  const struct ccr_ask *ask);
 
+/* The nodes that the job names (-w) as a set (G.required); NULL if it names none. */
+const uint64_t *ccr__required(const job_record_t *job);
+
+/* Whose time has come is held against the bookings as if he had started in time. */
+void ccr__less_late(struct ccr_plan_job *pj);
+
 /* The stock plugin has picked nodes on which others are to be preempted first. */
 bool ccr__preempts(const struct ccr_slurm_test *t);
 

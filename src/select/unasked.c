@@ -115,8 +115,7 @@ static void book(const struct ccr__turn *who)
 	uint32_t least, most;
 	struct ccr_ask ask;
 
-	if (partition < 0 || !is_unasked(job) ||
-	    (own && (own->over || !job->details->req_node_bitmap)) || (own && own->start <= now) ||
+	if (partition < 0 || !is_unasked(job) || (own && (own->over || own->start <= now)) ||
 	    ccr_plan_deep(G.plan, (uint16_t)partition, &who->rank) || !set_candidates(job))
 		return;
 	count_nodes(job, &least, &most);

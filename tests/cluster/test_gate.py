@@ -207,3 +207,21 @@ def test_a_broken_policy_file_leaves_the_rules_in_force(cluster):
     finally:
         cluster.write_policy(POLICY)
         cluster.reconfigure()
+
+
+
+@pytest.mark.parametrize("how", ["Priority=4294967290", "Nice=-1000"])
+def test_who_is_raised_by_hand_goes_before_whom_was_booked(cluster, how):
+    """Otherwise those who were there keep to the promises of those below them."""
+    _, a = case_a(cluster)
+    wait_booked(cluster, a)
+    wide = [cluster.sbatch("sleep 600", gres="gpu:4", time=60) for _ in range(2)]
+    fits = cluster.sbatch("sleep 600", gres="gpu:2", time=60)
+    for job in (*wide, fits):
+        wait_booked(cluster, job)
+    assert start_time(cluster, wide[0]) + 1700 < start_time(cluster, wide[1])
+    cluster.run("scontrol", "update", f"jobid={fits}", how)
+    cluster.wait_state(fits, timeout=15)
+    cluster.run("scontrol", "update", f"jobid={wide[1]}", how)
+    cluster.wait_for(lambda: start_time(cluster, wide[1]) + 1700 < start_time(cluster, wide[0]), 15,
+                     what=lambda: f"them the other way round: {[cluster.job(j) for j in wide]}")

@@ -143,3 +143,17 @@ def test_who_shares_nodes_with_the_partition_of_a_hetjob_keeps_his_booking_there
             seen.add((booked_nodes(c, job), abs(start_at(c, job) - promised) <= 2))
             time.sleep(0.1)
         assert seen == {("n1", True)}
+
+
+def test_who_is_behind_a_hetjob_beyond_the_reach_of_backfill_is_planned_anew():
+    """Nobody asks about him any more. A booking that stayed for later would hold up those above."""
+    with gate_cluster(nodes=3, cpus=8, sched=",bf_max_job_test=2") as c:
+        held(c, "n3", "gpu:4", 60)
+        first = held(c, "n1", "gpu:4", 60)
+        held(c, "n2", "gpu:4", 60)
+        hetjob(c, ("-t1", "--gres=gpu:4", "-wn3"), ("-t1", "-c1", "-N1"))
+        job = c.sbatch("sleep 1", gres="gpu:4", time=30)
+        wait_booked(c, job)
+        assert start_time(c, job) > 3000
+        c.run("scancel", first)
+        c.wait_for(lambda: start_time(c, job) < 100, 15, what="a booking of the node that is free")
