@@ -52,7 +52,7 @@ struct ccr_rank ccr_job_rank(const job_record_t *job)
 uint64_t ccr_job_asked(const job_record_t *job)
 {
 	const ccr_slurm_details_t *d = job->details;
-	uint64_t h = ccr_mix_text(1, job->tres_per_job);
+	uint64_t h = ccr_mix_text(ccr_mix_text(job->user_id, job->partition), job->tres_per_job);
 
 	h = ccr_mix_text(ccr_mix_text(h, job->tres_per_node), job->tres_per_socket);
 	h = ccr_mix(ccr_mix_text(h, job->tres_per_task), job->time_min ? 0 : job->time_limit);

@@ -36,7 +36,10 @@ int64_t ccr_job_end(const job_record_t *job, int64_t now);
 /* Its place in the queue. */
 struct ccr_rank ccr_job_rank(const job_record_t *job);
 
-/* What tells the job's request from what somebody makes of it later. */
+/*
+ * What tells the job's request from what somebody makes of it later, and from another's: those of
+ * one user in one partition who ask for the same have the same.
+ */
 uint64_t ccr_job_asked(const job_record_t *job);
 
 /* An operator gave it its priority, or a nice value that raises it (scontrol top does, too). */

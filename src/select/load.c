@@ -198,9 +198,9 @@ static bool is_up(uint16_t partition)
 
 uint32_t ccr__stuck(const job_record_t *job)
 {
-	struct ccr_stuck_row *row = ccr_stuck_find(&G.stuck, job->job_id);
-
-	return row ? ccr_stuck_times(row, ccr_job_asked(job), time(NULL)) : 0;
+	if (!ccr_stuck_any(&G.stuck))
+		return 0;
+	return ccr_stuck_times(&G.stuck, job->job_id, ccr_job_asked(job), time(NULL));
 }
 
 /*
@@ -218,7 +218,8 @@ static void review(void)
 			     (ccr__waits_for_resources(job) ||
 			      (ccr_reason_of_one_part(job) && is_up(b->partition)));
 
-		stays = stays && (!b->claim || ccr__claim_fits(job, b));
+		/* (of one like it, a moment ago, it was found that it does not start) */
+		stays = stays && (b->claim ? ccr__claim_fits(job, b) : ccr__stuck(job) < 2);
 		if (stays && b->due &&
 		    now - b->due > (b->claim || ccr__stuck(job) ? DUE_MOST_WHOLE : DUE_MOST)) {
 			info("select/cons_tres (slurm-ccr): %pJ was to start %lld s ago and did "

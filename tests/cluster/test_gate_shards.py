@@ -63,13 +63,15 @@ def test_a_request_that_never_starts_is_booked_again_when_it_is_changed(parts):
     """No GPU has that many shards, but Slurm takes the job. On a clock twenty times as fast."""
     with gate_cluster(nodes=[Nodes(count=1, cpus=16, gpus="a100:4")], conf={"GresTypes": "gpu,shard"},
                       clock="@2026-01-05 12:00:00 x20") as c:
-        never = c.sbatch("sleep 1", gres="shard:8", time=10, mem=100)
+        never, *alike = [c.sbatch("sleep 1", gres="shard:8", time=10, mem=100) for _ in range(4)]
         said = rf"JobId={never} was to start \d+ s ago and did not: it gets"
         c.wait_for(lambda: c.log_grep(f"{said} a booking of whole nodes"), 60, what="the first time")
         c.wait_for(lambda: c.log_grep(f"{said} no booking"), 90, what="the second time")
-        # nobody holds the machine for it now
+        # nobody holds the machine for it now, nor for those that ask for the same
         other = c.sbatch("sleep 99999", gres="gpu:4", time=60, mem=100)
         c.wait_state(other)
+        assert len(c.log_grep("did not: it gets no booking")) == 1, c.log_grep("did not: it gets")
+        c.run("scancel", *alike)
         assert c.job(never)["StartTime"] == "Unknown"
         c.run("scontrol", "update", f"jobid={never}", "gres=gres:shard:2")
         wait_booked(c, never)

@@ -7,9 +7,7 @@ static struct ccr_stuck s;
 /* What it is to be booked at that moment. */
 static uint32_t times(uint32_t job, uint64_t asked, int64_t now)
 {
-	struct ccr_stuck_row *row = ccr_stuck_find(&s, job);
-
-	return row ? ccr_stuck_times(row, asked, now) : 0;
+	return ccr_stuck_times(&s, job, asked, now);
 }
 
 Test(stuck, whole_nodes_then_nothing_then_whole_nodes_after_pauses_that_double)
@@ -60,4 +58,27 @@ Test(stuck, a_clock_that_is_set_back_ends_no_pause)
 	ccr_stuck_note(&s, 7, 1, 100000);
 	ccr_stuck_note(&s, 7, 1, 100000);
 	cr_expect_eq(times(7, 1, 10), 2);
+}
+
+Test(stuck, those_alike_pause_as_well)
+{
+	cr_expect(!ccr_stuck_any(&s));
+	ccr_stuck_note(&s, 7, 1, 0);
+	cr_expect(ccr_stuck_any(&s));
+	cr_expect_eq(times(8, 1, 0), 0, "once proves little");
+	ccr_stuck_note(&s, 7, 1, 100);
+	cr_expect_eq(times(8, 1, 100), 2);
+	cr_expect_eq(times(8, 2, 100), 0, "another request");
+	cr_expect_eq(times(8, 1, 100 + CCR_STUCK_AGAIN), 2);
+	cr_expect_eq(times(8, 1, 101 + CCR_STUCK_AGAIN), 0);
+	cr_expect_eq(times(7, 1, 101 + CCR_STUCK_AGAIN), 1);
+	/* whatever is known of it itself */
+	ccr_stuck_note(&s, 8, 1, 3000);
+	cr_expect_eq(times(8, 1, 3000), 1);
+	ccr_stuck_note(&s, 7, 1, 3000);
+	cr_expect_eq(times(8, 1, 3000), 2);
+	cr_expect_eq(times(9, 1, 3000), 2);
+	/* a request that was changed to one that is known */
+	cr_expect_eq(times(8, 5, 3000), 0);
+	cr_expect_eq(times(8, 1, 3000), 2);
 }
