@@ -198,9 +198,28 @@ int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_sl
 	return ccr__hold(plan, e);
 }
 
+struct ccr__entry *ccr__next_of(const struct ccr_plan *plan, struct ccr__entry *e, uint32_t *i)
+{
+	if (!e->together || e->b.claim)
+		return (*i)++ ? NULL : e;
+	while (*i < plan->entries) {
+		struct ccr__entry *o = plan->rank[(*i)++];
+
+		if (o->together == e->together && !o->b.claim)
+			return o;
+	}
+	return NULL;
+}
+
+/* From when on it is late. */
+static int64_t due_at(const struct ccr__entry *e)
+{
+	return e->b.due ? e->b.due : e->b.start;
+}
+
 static int64_t late_by(const struct ccr__entry *e, int64_t now)
 {
-	int64_t due = e->b.due ? e->b.due : e->b.start, late = now > due ? now - due : 0;
+	int64_t due = due_at(e), late = now > due ? now - due : 0;
 
 	return late < CCR_LATE_MAX ? late : CCR_LATE_MAX;
 }
@@ -228,17 +247,31 @@ static bool holds(const struct ccr_plan *plan, const struct ccr__entry *e, int64
 	return start <= ccr_end(plan->tl->now, plan->opt.window) && ccr__holds(plan, e, start, end);
 }
 
-/* Begins the entry's place at once if its time has come. False, if asked, where that is not whole.
+/* When the entry, and those that it is booked together with, begin: at once if their time has come.
  */
-static bool begin(struct ccr_plan *plan, struct ccr__entry *e, bool ask)
+static int64_t start_of(const struct ccr_plan *plan, struct ccr__entry *e)
 {
-	int64_t start = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
-	int64_t late = late_by(e, start);
-	int64_t end = ccr_end(start, e->limit > late ? e->limit - late : 1);
+	int64_t start = plan->tl->now;
+	const struct ccr__entry *o;
 
-	if (ask && !holds(plan, e, start, end))
-		return false;
-	if (e->b.start <= plan->tl->now && !e->b.due)
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));)
+		start = o->b.start > start ? o->b.start : start;
+	return start;
+}
+
+/* Its end if it begins then. */
+static int64_t end_from(const struct ccr__entry *e, int64_t start)
+{
+	int64_t late = late_by(e, start);
+
+	return ccr_end(start, e->limit > late ? e->limit - late : 1);
+}
+
+static void begin(const struct ccr_plan *plan, struct ccr__entry *e, int64_t start)
+{
+	int64_t end = end_from(e, start);
+
+	if ((e->b.start <= plan->tl->now || e->b.start < start) && !e->b.due)
 		e->b.due = e->b.start;
 	if (start > plan->tl->now)
 		e->open = 0;
@@ -246,13 +279,21 @@ static bool begin(struct ccr_plan *plan, struct ccr__entry *e, bool ask)
 		e->open = plan->tl->now;
 	e->b.start = start;
 	e->b.end = end;
-	return true;
 }
 
-/* Whether the entry's place is whole, begun at once if its time has come. */
+/* Whether the entry's place is whole, begun at once if its time has come; with all places of those
+ * that it is booked together with. */
 static bool still_whole(struct ccr_plan *plan, struct ccr__entry *e)
 {
-	return begin(plan, e, true);
+	int64_t start = start_of(plan, e);
+	struct ccr__entry *o;
+
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));)
+		if (!holds(plan, o, start, end_from(o, start)))
+			return false;
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));)
+		begin(plan, o, start);
+	return true;
 }
 
 /*
@@ -264,97 +305,111 @@ static bool stays_over(struct ccr_plan *plan, struct ccr__entry *e)
 	for (uint32_t i = 0; i < e->b.n; i++)
 		if (!plan->tl->node[e->b.share[i].node].up)
 			return false;
-	return e->b.over && begin(plan, e, false);
+	begin(plan, e, start_of(plan, e));
+	return true;
+}
+
+/* Whether all places are whole if they begin then and end as they were to. */
+static bool whole_from(const struct ccr_plan *plan, struct ccr__entry *e, int64_t start)
+{
+	const struct ccr__entry *o;
+
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));) {
+		int64_t end = ccr_end(due_at(o), o->limit);
+
+		if (start >= end || !holds(plan, o, start, end))
+			return false;
+	}
+	return true;
 }
 
 /*
  * Whether the place is whole if the job begins somewhat later: then who runs there, or is booked,
  * began that much late. It ends later too if there is room, else its end is kept. When it is whole
- * is found by halves, as it stays so from then on.
+ * is found by halves, as it stays so from then on. Those that are booked together all begin when
+ * the last of them can.
  */
 static bool slide(struct ccr_plan *plan, struct ccr__entry *e)
 {
-	int64_t due = e->b.due ? e->b.due : e->b.start, end = ccr_end(due, e->limit);
-	int64_t fails = e->b.start < plan->tl->now ? plan->tl->now : e->b.start;
-	int64_t whole = due + CCR_LATE_MAX;
+	int64_t fails = start_of(plan, e), whole = CCR_FOREVER;
+	struct ccr__entry *o;
 
-	if (e->together || whole <= fails || whole >= end || !holds(plan, e, whole, end))
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));)
+		whole = due_at(o) + CCR_LATE_MAX < whole ? due_at(o) + CCR_LATE_MAX : whole;
+	if (whole <= fails || !whole_from(plan, e, whole))
 		return false;
 	while (whole - fails > 1) {
 		int64_t middle = fails + (whole - fails) / 2;
 
-		if (holds(plan, e, middle, end))
+		if (whole_from(plan, e, middle))
 			whole = middle;
 		else
 			fails = middle;
 	}
-	e->b.start = whole;
-	if (holds(plan, e, whole, ccr_end(whole, e->limit))) {
-		e->b.due = 0;
-		e->b.end = ccr_end(whole, e->limit);
-	} else {
-		e->b.due = due;
-		e->b.end = end;
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));) {
+		int64_t due = due_at(o);
+		bool room = holds(plan, o, whole, ccr_end(whole, o->limit));
+
+		o->b.start = whole;
+		o->b.due = room ? 0 : due;
+		o->b.end = ccr_end(room ? whole : due, o->limit);
 	}
 	return true;
 }
 
 unsigned ccr__lose(struct ccr_plan *plan, struct ccr__entry *e)
 {
-	if (e->b.claim || e->together) {
+	struct ccr__entry *o;
+
+	if (e->b.claim) {
 		ccr__remove(plan, e);
 		return 1;
 	}
-	ccr__lift(plan, e);
-	e->b.n = 0;
-	e->b.over = false;
-	e->lost = true;
+	for (uint32_t i = 0; (o = ccr__next_of(plan, e, &i));) {
+		ccr__lift(plan, o);
+		o->b.n = 0;
+		o->b.over = false;
+		o->lost = true;
+	}
 	return 0;
 }
 
-/*
- * The earliest place of an entry, which is looked for by itself: not where those are that it is
- * booked together with, as each has nodes of its own.
- */
-static int place_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct ccr_slot *slot)
+/* The earliest place of an entry that is booked alone. */
+static int look_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct ccr_slot *slot)
 {
-	size_t words = CCR_WORDS(plan->tl->n);
 	struct ccr_query q = ccr__entry_query(e);
-	uint64_t *left = NULL;
+
+	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+				   ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place,
+				   slot);
+}
+
+static int place_anew(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	struct ccr_slot slot;
 	int rc;
 
-	if (e->together) {
-		left = malloc((words + 1) * sizeof(*left));
-		if (!left)
-			return CCR_ENOMEM;
-		for (size_t w = 0; w < words; w++)
-			left[w] = e->candidates ? e->candidates[w] : ~UINT64_C(0);
-		q.candidates = left;
-	}
-	for (uint32_t i = 0; left && i < plan->entries; i++) {
-		const struct ccr__entry *o = plan->rank[i];
-
-		for (uint32_t k = 0; o != e && o->together == e->together && k < o->b.n; k++)
-			ccr_bit_clear(left, o->b.share[k].node);
-	}
-	rc = ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-				 ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place,
-				 slot);
-	free(left);
-	return rc;
+	if (e->together)
+		return ccr__together_anew(plan, e);
+	rc = look_anew(plan, e, &slot);
+	return rc ? rc : ccr__assign(plan, e, &slot);
 }
 
 int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
-		struct ccr__entry *e = plan->rank[i];
-		struct ccr_slot slot;
-		int rc;
+		struct ccr__entry *e = plan->rank[i], *o;
+		int rc = 0;
 
 		if (e->held || !e->b.n)
 			continue;
+		/* (of those booked together some may be held) */
+		for (uint32_t k = 0; (o = ccr__next_of(plan, e, &k));)
+			ccr__lift(plan, o);
 		if (e->b.over ? stays_over(plan, e) : still_whole(plan, e) || slide(plan, e)) {
-			if ((rc = ccr__hold(plan, e)))
+			for (uint32_t k = 0; !rc && (o = ccr__next_of(plan, e, &k));)
+				rc = ccr__hold(plan, o);
+			if (rc)
 				return rc;
 			continue;
 		}
@@ -366,10 +421,7 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 		for (uint32_t j = i + 1; j < plan->entries; j++)
 			if (reality || plan->rank[j]->b.made < e->since)
 				ccr__lift(plan, plan->rank[j]);
-		rc = place_anew(plan, e, &slot);
-		if (!rc)
-			rc = ccr__assign(plan, e, &slot);
-		if (rc)
+		if ((rc = place_anew(plan, e)))
 			return rc;
 	}
 	return 0;
@@ -388,7 +440,7 @@ int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct cc
 	if (!whole) {
 		for (uint32_t j = ccr__above(plan, &e->b.rank); j < plan->entries; j++)
 			ccr__lift(plan, plan->rank[j]);
-		rc = place_anew(plan, e, &slot);
+		rc = look_anew(plan, e, &slot);
 	}
 	ccr__take_again(plan, job, lent);
 	if (!rc)
@@ -414,6 +466,7 @@ int ccr_plan_lost(struct ccr_plan *plan, const struct ccr_plan_job *job,
 		return ccr_error_nomem(err);
 	e->b.first_start = b->first_start;
 	e->b.made = b->made;
+	e->together = job->together;
 	e->restored = e->lost = true;
 	return 0;
 }
@@ -447,6 +500,7 @@ int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
 	e->b.end = ccr_end(b->start, job->limit);
 	e->b.first_start = b->first_start;
 	e->b.made = b->made;
+	e->together = job->together;
 	e->restored = true;
 	return 0;
 }

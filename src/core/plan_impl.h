@@ -74,8 +74,14 @@ struct ccr__entry *ccr__add(struct ccr_plan *plan, const struct ccr_plan_job *jo
 void ccr__remove(struct ccr_plan *plan, struct ccr__entry *e);
 
 /*
- * The entry has no place any more through no doing of its job, which gets another in its turn. One
- * of several that are booked together, and a claim, goes; returns how many have gone.
+ * The next of the entry and those that it is booked together with, in the order of rank, from 0 in
+ * *i until NULL. A claim stands alone.
+ */
+struct ccr__entry *ccr__next_of(const struct ccr_plan *plan, struct ccr__entry *e, uint32_t *i);
+
+/*
+ * The entry has no place any more through no doing of its job, which gets another in its turn; and
+ * so with those that it is booked together with. A claim goes; returns how many have gone.
  */
 unsigned ccr__lose(struct ccr_plan *plan, struct ccr__entry *e);
 
@@ -135,7 +141,8 @@ void ccr__put_back(struct ccr_plan *plan);
 
 /*
  * Goes down the entries; those that are not held get their place back if it is whole, else the
- * earliest other one, or none if that is beyond the window. Which lower ones make way for
+ * earliest other one, or none if that is beyond the window. Those that are booked together are one
+ * here, in the rank of the highest of them. Which lower ones make way for
  * it: if it was pushed aside by a job, those that it would itself be allowed to push aside.
  * reality: what runs or a node changed; then all do. A job that ends a second late would
  * otherwise send the highest booking behind lower ones that are only next on its node.
@@ -164,6 +171,12 @@ int ccr__over_again(struct ccr_plan *plan, struct ccr__entry *e, const struct cc
  * left out.)
  */
 bool ccr__claim_stands(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_plan_job *job);
+
+/*
+ * Gives the entry and those that it is booked together with, none of which is held, the earliest
+ * other places, or none of them any. CCR_ENOMEM.
+ */
+int ccr__together_anew(struct ccr_plan *plan, struct ccr__entry *e);
 
 /* Gives an entry that is not held a new place, or none. CCR_ENOMEM leaves it without one. */
 int ccr__assign(struct ccr_plan *plan, struct ccr__entry *e, const struct ccr_slot *slot);

@@ -66,6 +66,9 @@ struct ccr_plan_job {
 	 */
 	const struct ccr_lent *lent;
 	uint32_t lents;
+	/* The first of those that it was booked together with; 0: alone. ccr_plan_restore, _lost.
+	 */
+	uint32_t together;
 };
 
 struct ccr_plan_options {
@@ -163,8 +166,8 @@ int ccr_plan_ready(struct ccr_plan *plan, struct ccr_error *err);
  * for each. job: its id, rank, partition, since and limit; its demand and sets are not known yet
  * and not looked at. Of b: start, first_start, made and the shares. It is kept in its place if
  * that is whole, else lost (see below); the first ccr_plan_book of the job takes it over if it
- * still is what the job needs. 0, CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an
- * entry).
+ * still is what the job needs. Those that were booked together stay so, or all are lost. 0,
+ * CCR_ENOMEM, CCR_EINVAL (no nodes, no such node, or the job has an entry).
  */
 int ccr_plan_restore(struct ccr_plan *plan, const struct ccr_plan_job *job,
 		     const struct ccr_booking *b, struct ccr_error *err);

@@ -18,6 +18,7 @@ struct place {
 struct party {
 	struct ccr_plan *plan;
 	const struct ccr_plan_job *job;
+	uint32_t first; /* the id that they have in common */
 	struct place *place;
 	uint32_t *order; /* in which they take their places */
 	uint32_t n;
@@ -199,7 +200,6 @@ static int find(struct party *p, int64_t from, int64_t until, int64_t *start)
 
 /*
  * When all are booked, at one time, on nodes of their own and as they are now; else CCR_FOREVER.
- * Each is moved by itself when what runs changed.
  */
 static int64_t booked_at(struct party *p)
 {
@@ -222,6 +222,32 @@ static int64_t booked_at(struct party *p)
 	return at;
 }
 
+/* They are as they were, and their places went through no doing of theirs. */
+static bool are_lost(const struct party *p)
+{
+	bool lost = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
+
+		if (!e || !ccr__same_job(p->plan, e, &p->job[i]))
+			return false;
+		lost = lost || e->lost;
+	}
+	return lost;
+}
+
+/* What is left of their places goes too. */
+static void lose(const struct party *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
+
+		if (e)
+			ccr__lose(p->plan, e);
+	}
+}
+
 static void drop(const struct party *p)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -241,7 +267,7 @@ static int assign(struct party *p, int64_t start)
 		if (!e && !(e = ccr__add(p->plan, &p->job[i])))
 			return CCR_ENOMEM;
 		e->restored = false;
-		e->together = p->job[0].id;
+		e->together = p->first;
 		ccr_plan_rerank(p->plan, p->job[i].id, &p->job[i].rank);
 		for (uint32_t k = 0; at->held && k < at->n; k++)
 			ccr_timeline_unhold(p->plan->tl, at->share[k].node, start,
@@ -265,11 +291,46 @@ static int place(struct party *p, int64_t had, int64_t from, int64_t until, int6
 		for (uint32_t i = 0; i < p->n && !rc; i++) {
 			struct ccr__entry *e = ccr__find(p->plan, p->job[i].id);
 
-			e->together = p->job[0].id;
+			if (e->restored && (rc = ccr__remember(p->plan, e, &p->job[i])))
+				break;
+			e->restored = false;
+			e->together = p->first;
 			rc = ccr__hold(p->plan, e);
 		}
 		*start = had;
 	}
+	return rc;
+}
+
+int ccr__together_anew(struct ccr_plan *plan, struct ccr__entry *e)
+{
+	struct ccr_plan_job *job = calloc(plan->entries, sizeof(*job));
+	struct party p = {.plan = plan, .job = job, .first = e->together};
+	struct ccr_slot none = {.start = CCR_FOREVER};
+	int64_t start, now = plan->tl->now;
+	struct ccr__entry *o;
+	int rc = CCR_ENOMEM;
+
+	for (uint32_t i = 0; job && (o = ccr__next_of(plan, e, &i));)
+		job[p.n++] = (struct ccr_plan_job){.id = o->b.job,
+						   .rank = o->b.rank,
+						   .partition = o->b.partition,
+						   .since = o->since,
+						   .limit = o->limit,
+						   .demand = &o->demand,
+						   .candidates = o->candidates,
+						   .required = o->required};
+	if (job && make_party(&p))
+		rc = find(&p, now, ccr_end(now, plan->opt.window) + 1, &start);
+	if (!rc && start < CCR_FOREVER) {
+		rc = assign(&p, start);
+		lift(&p, start);
+	} else {
+		for (uint32_t i = 0; !rc && i < p.n; i++)
+			rc = ccr__assign(plan, ccr__find(plan, job[i].id), &none);
+	}
+	free_party(&p);
+	free(job);
 	return rc;
 }
 
@@ -309,10 +370,10 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 				     uint32_t n, int64_t *start, struct ccr_error *err)
 {
 	struct ccr__partition *part = ccr__partition(plan, job->partition);
-	struct party p = {.plan = plan, .job = job, .n = n};
+	struct party p = {.plan = plan, .job = job, .first = job->id, .n = n};
 	int64_t had, from, until = ccr_end(plan->tl->now, plan->opt.window) + 1;
 	uint32_t depth;
-	bool deep;
+	bool deep, lost;
 	int rc;
 
 	*start = CCR_FOREVER;
@@ -335,13 +396,21 @@ enum ccr_book ccr_plan_book_together(struct ccr_plan *plan, const struct ccr_pla
 	had = deep ? CCR_FOREVER : booked_at(&p);
 	if (had < from)
 		had = CCR_FOREVER;
-	if (had == CCR_FOREVER)
+	lost = !deep && are_lost(&p);
+	if (lost)
+		lose(&p);
+	else if (had == CCR_FOREVER)
 		drop(&p);
 	if (deep)
 		until = plan->tl->now + 1;
-	/* Those with a place respect all others, new ones all that were there before them. */
-	for (uint32_t i = 0; i < n; i++)
-		ccr__clear_for(plan, &job[i], ccr__find(plan, job[i].id));
+	/* Those with a place respect all others, new ones all that were there before them, and
+	 * those who lost theirs nobody below. */
+	for (uint32_t i = 0; i < n; i++) {
+		struct ccr_plan_job one = job[i];
+
+		one.over_lower = one.over_lower || lost;
+		ccr__clear_for(plan, &one, ccr__find(plan, one.id));
+	}
 	rc = place(&p, had, from, until, start);
 	if (ccr__settle(plan, false))
 		rc = CCR_ENOMEM;

@@ -247,6 +247,7 @@ static bool restore(const struct ccr_booking_saved *s, struct ccr_error *err)
 	pj.partition = (uint16_t)part;
 	pj.rank = ccr_job_rank(job);
 	pj.since = ccr_job_since(job);
+	pj.together = job->het_job_id;
 	return (gone ? ccr_plan_lost(G.plan, &pj, &b, err)
 		     : ccr_plan_restore(G.plan, &pj, &b, err)) != CCR_ENOMEM;
 }

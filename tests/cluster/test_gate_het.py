@@ -157,3 +157,20 @@ def test_who_is_behind_a_hetjob_beyond_the_reach_of_backfill_is_planned_anew():
         assert start_time(c, job) > 3000
         c.run("scancel", first)
         c.wait_for(lambda: start_time(c, job) < 100, 15, what="a booking of the node that is free")
+
+
+def test_who_is_booked_behind_a_late_start_begins_that_much_later():
+    """The first is booked for now and started one turn later. Those behind it slide, components and all,
+    and none is planned anew behind all the others."""
+    with gate_cluster(nodes=5, cpus=8) as c:
+        hets = [hetjob(c, ("-N2", "-c8", f"-t{minutes}"), ("-N1", "-c8", "-t60")) for minutes in (120, 60, 60)]
+        behind = [job for het in hets[1:] for job in het]
+        for job in behind:
+            wait_booked(c, job)
+        promised = [start_at(c, job) for job in behind]
+        assert promised[0] == promised[1] < promised[2] == promised[3]
+        wait_started(c, hets[0])
+        turns(c, 2)
+        now = [start_at(c, job) for job in behind]
+        assert now[0] == now[1] and now[2] == now[3]
+        assert all(0 <= b - a <= 30 for a, b in zip(promised, now))
