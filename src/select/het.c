@@ -270,7 +270,8 @@ int ccr__het_will_run(struct ccr_slurm_test *t, const uint64_t *required)
 			    book == CCR_BOOK_DEPTH ? "the depth is reached"
 			    : book == CCR_BOOK_WINDOW
 				? "beyond the window, a rule forbids it, or not all fit at once"
-				: "it never fits");
+				: "one component never fits on the nodes that sched/backfill "
+				  "offers it");
 		no_start(leader);
 		return SLURM_ERROR;
 	}
