@@ -1,4 +1,4 @@
-"""Nodes on leaf switches (topology/tree): jobs that ask for one switch."""
+"""Nodes on leaf switches (topology/tree): jobs that ask for one switch, and jobs of several nodes beside placement."""
 import pytest
 
 import slurmconf
@@ -69,3 +69,17 @@ def test_when_the_wait_for_a_switch_is_over_any_nodes_do(cluster):
     assert c.job(top)["JobState"] == "PENDING"
     c.wait_state(top, timeout=30)
     assert names(c, c.job(top)["NodeList"]) <= {"n1", "n3", "n5"}
+
+
+def test_jobs_of_several_nodes_are_packed_by_switch_and_those_of_one_by_gpus(cluster):
+    c = cluster
+    # what is in use of n1 and n3 makes these the best nodes by the GPUs that would be left
+    for node, n in (("n1", 1), ("n3", 2)):
+        c.wait_state(c.sbatch("sleep 9999", nodelist=node, gres=f"gpu:{n}", time=60))
+    pair = c.sbatch("sleep 9999", nodes=2, gres="gpu:2", time=60)
+    c.wait_state(pair)
+    assert len({(int(n[1:]) + 1) // 2 for n in names(c, c.job(pair)["NodeList"])}) == 1
+    c.run("scancel", pair)
+    single = c.sbatch("sleep 9999", gres="gpu:2", ntasks=2, time=60)
+    c.wait_state(single)
+    assert c.job(single)["NodeList"] == "n3"
