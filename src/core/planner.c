@@ -459,6 +459,7 @@ enum ccr_book ccr_plan_book(struct ccr_plan *plan, const struct ccr_plan_job *jo
 		ccr__remove(plan, e);
 		e = NULL;
 	}
+	from = job->not_before > from ? job->not_before : from;
 	if (!e || !e->b.n)
 		return make(plan, e, job, depth, from, out, err);
 	if (improve(plan, e, job, depth, from))

@@ -54,6 +54,8 @@ struct ccr_plan_job {
 	uint16_t partition;
 	int64_t since; /* when it came to compete: submitted, or eligible if that was later */
 	int64_t limit; /* seconds, at least 1; CCR_FOREVER: unlimited */
+	/* No booking is made for an earlier time, nor moved there; one that is earlier stays. */
+	int64_t not_before;
 	const struct ccr_demand *demand;
 	const uint64_t *candidates; /* nodes that it may use at all, now or later; NULL: all */
 	const uint64_t *required;   /* those that it must have (-w); NULL: none */

@@ -309,6 +309,7 @@ static enum ccr_book book_proven(const job_record_t *job, uint16_t partition, st
 	if (ccr__proof_begin(&proving, job, ask)) {
 		pj = ccr__plan_job(job, partition, ask);
 		pj.demand = &ask->need;
+		pj.not_before = proving.from;
 		pj.lent = G.lent;
 		pj.lents = ask->mixed ? 0 : G.lents;
 		/* its first place: of those below it may end who runs, so bookings are no bar */
@@ -322,6 +323,7 @@ static enum ccr_book book_proven(const job_record_t *job, uint16_t partition, st
 		book = CCR_BOOK_NEVER;
 		if (ccr__proof_search(&proving, t, ask)) {
 			pj.required = NULL;
+			pj.not_before = proving.from;
 			book = ccr_plan_book(G.plan, &pj, b, err);
 		}
 	}

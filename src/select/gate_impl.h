@@ -84,6 +84,8 @@ struct ccr__proof {
 	uint32_t job;
 	uint64_t asked;	    /* a digest of its request */
 	uint64_t good, bad; /* digests of sets of nodes; 0: none */
+	int64_t good_from;  /* it takes the good ones from then on, */
+	int64_t bad_until;  /* and the bad ones not before that; CCR_FOREVER: never */
 	bool found;	    /* the good ones are no plan's: they were searched for */
 	time_t never;	    /* when there were none to be found; 0: there are */
 };
@@ -301,7 +303,8 @@ bool ccr__mixed(const job_record_t *job, int64_t limit, struct ccr_demand *d);
 
 /*
  * The steps by which a booking is held against the stock plugin (proven.c), t being its question:
- * begin: may narrow G.candidates and the need. False: there is none to be made.
+ * begin: may narrow G.candidates and the need. False: there is none to be made. After it, and after
+ * search: the booking is to be no earlier than from.
  * holds: is the booking one on which the job can run? True also where that need not be asked.
  * search: it is not, and was dropped: nodes on which it can, into G.candidates and the need.
  * end: in any case, when the booking is what it is.
@@ -310,12 +313,12 @@ struct ccr__proving {
 	bool wanted;
 	uint64_t asked;
 	uint64_t *old; /* where it was booked and could run */
+	int64_t from;  /* on those that are known by now: from then on */
 };
 bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct ccr_ask *ask);
-bool ccr__proof_holds(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+bool ccr__proof_holds(struct ccr__proving *v, const struct ccr_slurm_test *t,
 		      const struct ccr_booking *b);
-bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test *t,
-		       struct ccr_ask *ask);
+bool ccr__proof_search(struct ccr__proving *v, const struct ccr_slurm_test *t, struct ccr_ask *ask);
 void ccr__proof_end(struct ccr__proving *v, uint32_t job);
 
 /*

@@ -7,6 +7,10 @@
  * on just the nodes that are booked, were nothing there. If it says no, nodes are offered to it in
  * the order in which they come free until it says yes, and what it picks of these is booked.
  *
+ * A job that asks for one switch takes the nodes of several only when it has waited for that as
+ * long as it is to (--switches=1@TIME, max_switch_wait). The stock plugin says yes to them before,
+ * and tells in best_switch what it means: such nodes are booked from when the wait is over.
+ *
  * Cost: a test of the stock plugin for each booking of this kind that is made or moved, and for one
  * that it refuses the logarithm of the candidates more.
  */
@@ -28,6 +32,15 @@ struct when {
 
 static const struct ccr_demand one_node = {.min_nodes = 1, .max_nodes = 1, .whole = true};
 
+/* When the job's wait for the switches that it asks for is over; it begins with its first test. */
+static int64_t waits_until(const job_record_t *job)
+{
+	if (!job->req_switch)
+		return 0;
+	return ccr_end(job->wait4switch_start ? job->wait4switch_start : time(NULL),
+		       job->wait4switch);
+}
+
 /* What tells the request from the one that the job had before somebody changed it. */
 static uint64_t asked(const job_record_t *job, const struct ccr_ask *ask)
 {
@@ -35,6 +48,8 @@ static uint64_t asked(const job_record_t *job, const struct ccr_ask *ask)
 	uint64_t h = ccr_mix(ccr_demand_hash(&ask->floor), (uint64_t)ask->limit);
 
 	h = ccr_mix(ccr_mix(h, (uintptr_t)job->gres_list_req), d->pn_min_memory);
+	h = ccr_mix(h, (uint64_t)job->req_switch << 32 | job->wait4switch);
+	h = ccr_mix(h, waits_until(job) <= time(NULL));
 	return ccr_mix(ccr_mix(h, d->num_tasks),
 		       (uint64_t)d->min_cpus << 1 | (d->contiguous ? 1 : 0));
 }
@@ -89,27 +104,34 @@ static void only(const uint64_t *set, struct ccr_ask *ask)
 	ask->need.min_nodes = ask->need.max_nodes = ccr_bit_count(set, G.cluster.n);
 }
 
-/* Could the job run there, were nothing else? The set becomes what the stock plugin picks. */
-static bool runs_on(const struct ccr_slurm_test *t, uint64_t *set, uint64_t *room)
+/*
+ * From when on could the job run there, were nothing else? CCR_FOREVER: never. The set becomes what
+ * the stock plugin picks.
+ */
+static int64_t runs_from(const struct ccr_slurm_test *t, uint64_t *set, uint64_t *room)
 {
 	struct ccr_slurm_test probe = *t;
-	uint64_t memory = t->job->details->pn_min_memory;
+	job_record_t *job = t->job;
+	bool best = job->best_switch;
+	int64_t from = CCR_FOREVER;
+	uint64_t memory = job->details->pn_min_memory;
 	uint32_t n = ccr_bit_count(set, G.cluster.n);
-	bool ok;
 
 	if (n < (t->min_nodes ? t->min_nodes : 1))
-		return false;
+		return from;
 	probe.mode = SELECT_MODE_TEST_ONLY;
 	if (probe.req_nodes > n)
 		probe.req_nodes = n;
 	ccr_set_from_bits(room, t->nodes, G.cluster.n);
 	ccr_bits_from_set(t->nodes, set, G.cluster.n);
-	ok = ccr_inner_test(&probe) == SLURM_SUCCESS;
-	if (ok)
+	if (ccr_inner_test(&probe) == SLURM_SUCCESS) {
 		ccr_set_from_bits(set, t->nodes, G.cluster.n);
+		from = job->best_switch ? 0 : waits_until(job);
+	}
 	ccr_bits_from_set(t->nodes, room, G.cluster.n);
-	t->job->details->pn_min_memory = memory;
-	return ok;
+	job->details->pn_min_memory = memory;
+	job->best_switch = best; /* where it has no part in a test it is not set anew */
+	return from;
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -144,35 +166,39 @@ static uint32_t in_order(int64_t limit, struct when *list)
 	return n;
 }
 
-/* The first n of the list, and those that are free as soon as the last of them. */
-static bool first_run(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
-		      uint32_t all, uint64_t *set, uint64_t *room)
+/* runs_from of the first n of the list, and those that are free as soon as the last of them. */
+static int64_t first_run(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
+			 uint32_t all, uint64_t *set, uint64_t *room)
 {
 	memset(set, 0, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
 	for (uint32_t i = 0; i < all && (i < n || list[i].free == list[n - 1].free); i++)
 		ccr_bit_set(set, list[i].node);
-	return runs_on(t, set, room);
+	return runs_from(t, set, room);
 }
 
-/* The fewest of the first nodes on which it runs: out, and whether there are such. */
-static bool earliest(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
-		     uint64_t *out, uint64_t *set, uint64_t *room)
+/*
+ * The fewest of the first nodes on which it runs when they are free: out, and from when on. Where
+ * all of them have to wait that long, so may the fewest.
+ */
+static int64_t earliest(const struct ccr_slurm_test *t, const struct when *list, uint32_t n,
+			uint64_t *out, uint64_t *set, uint64_t *room)
 {
 	uint32_t low = 0, high = n; /* not on so many; on so many */
+	int64_t from = n ? first_run(t, list, n, n, out, room) : CCR_FOREVER;
 
-	if (!n || !first_run(t, list, n, n, out, room))
-		return false;
-	while (high - low > 1) {
+	while (from < CCR_FOREVER && high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
+		int64_t then = first_run(t, list, mid, n, set, room);
 
-		if (!first_run(t, list, mid, n, set, room)) {
+		if (then > list[mid - 1].free && then > from) {
 			low = mid;
 			continue;
 		}
 		memcpy(out, set, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+		from = then;
 		high = mid;
 	}
-	return true;
+	return from;
 }
 
 bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct ccr_ask *ask)
@@ -187,8 +213,9 @@ bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct cc
 	p = known(job->job_id, v->asked); /* (a row is for those who are booked alone) */
 	if (p && p->never && time(NULL) - p->never < NEVER_AGAIN)
 		return false;
-	if (!p || !own || p->good != nodes_of(own))
+	if (!p || !own || p->good != nodes_of(own) || own->start < p->good_from)
 		return true;
+	v->from = p->good_from;
 	for (uint32_t i = 0; i < own->n; i++)
 		if (!ccr_bit(G.candidates, own->share[i].node))
 			return true;
@@ -200,53 +227,60 @@ bool ccr__proof_begin(struct ccr__proving *v, const job_record_t *job, struct cc
 	return true;
 }
 
-bool ccr__proof_holds(const struct ccr__proving *v, const struct ccr_slurm_test *t,
+bool ccr__proof_holds(struct ccr__proving *v, const struct ccr_slurm_test *t,
 		      const struct ccr_booking *b)
 {
 	size_t words = CCR_WORDS(G.cluster.n) + 1;
 	uint64_t *set, nodes;
 	struct ccr__proof *p;
-	bool ok;
 
 	if (!t || !v->wanted)
 		return true;
 	p = proof_of(t->job->job_id, v->asked);
 	nodes = nodes_of(b);
-	if (p->good == nodes || p->bad == nodes)
-		return p->good == nodes;
+	if (p->bad == nodes && b->start < p->bad_until)
+		return false;
+	if (p->good == nodes) {
+		v->from = p->good_from;
+		return b->start >= v->from;
+	}
 	set = calloc(2 * words, sizeof(*set));
 	if (!set)
 		return true;
 	for (uint32_t i = 0; i < b->n; i++)
 		ccr_bit_set(set, b->share[i].node);
-	ok = runs_on(t, set, set + words);
+	v->from = runs_from(t, set, set + words);
 	free(set);
-	if (ok)
+	if (b->start >= v->from) {
 		p->good = nodes;
-	else
-		p->bad = nodes;
-	return ok;
+		p->good_from = v->from;
+		return true;
+	}
+	p->bad = nodes;
+	p->bad_until = v->from;
+	return false;
 }
 
-bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test *t,
-		       struct ccr_ask *ask)
+bool ccr__proof_search(struct ccr__proving *v, const struct ccr_slurm_test *t, struct ccr_ask *ask)
 {
 	size_t words = CCR_WORDS(G.cluster.n) + 1;
 	struct ccr__proof *p = proof_of(t->job->job_id, v->asked);
 	struct when *list;
 	uint64_t *sets;
-	bool ok;
 
 	p->found = true;
 	if (v->old) { /* where it was it could run */
 		only(v->old, ask);
+		v->from = p->good_from;
 		return true;
 	}
 	list = malloc((G.cluster.n + 1) * sizeof(*list));
 	sets = calloc(3 * words, sizeof(*sets));
-	ok = list && sets &&
-	     earliest(t, list, in_order(ask->limit, list), sets, sets + words, sets + 2 * words);
-	if (ok) {
+	v->from = CCR_FOREVER;
+	if (list && sets)
+		v->from = earliest(t, list, in_order(ask->limit, list), sets, sets + words,
+				   sets + 2 * words);
+	if (v->from < CCR_FOREVER) {
 		only(sets, ask);
 	} else {
 		p->found = false;
@@ -254,7 +288,7 @@ bool ccr__proof_search(const struct ccr__proving *v, const struct ccr_slurm_test
 	}
 	free(list);
 	free(sets);
-	return ok;
+	return v->from < CCR_FOREVER;
 }
 
 void ccr__proof_end(struct ccr__proving *v, uint32_t job)
@@ -265,6 +299,8 @@ void ccr__proof_end(struct ccr__proving *v, uint32_t job)
 	free(v->old);
 	v->old = NULL;
 	p = v->wanted && b ? known(job, v->asked) : NULL;
-	if (p && p->found)
+	if (p && p->found) {
 		p->good = nodes_of(b);
+		p->good_from = v->from;
+	}
 }

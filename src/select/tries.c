@@ -166,6 +166,35 @@ static bool over_lower(struct ccr_slurm_test *t, const struct ccr_plan_job *pj, 
 	return false;
 }
 
+/* Each of the nodes holds the whole job: it takes one of them, and no other. */
+static bool on_one(const struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
+		   const uint64_t *set)
+{
+	const struct ccr_timeline *tl = ccr_plan_timeline(G.plan);
+	const struct ccr_demand *d = pj->demand;
+
+	if (t->min_nodes > 1 || t->req_nodes > 1 || (d->total[0].count && d->max_nodes != 1))
+		return false;
+	CCR_BITS_EACH(i, set, G.cluster.n)
+	if (ccr_demand_most(d, &tl->node[i], &tl->track[i].step[0].free) < ccr_demand_units(d))
+		return false;
+	return true;
+}
+
+/*
+ * Narrows G.attempt to the nodes that suit the job best. Not for a job of several nodes where the
+ * stock plugin packs those of a job together by the network: it can do so only with all of them.
+ */
+static bool narrowed(const struct ccr_slurm_test *t, const struct ccr_plan_job *pj)
+{
+	if (!ccr_plan_place(G.plan, pj, G.attempt))
+		return false;
+	if (!ccr_slurm_has_topology(t->job->part_ptr) || on_one(t, pj, G.attempt))
+		return true;
+	memcpy(G.attempt, G.fit, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	return false;
+}
+
 enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_job *pj,
 				bool narrow, struct ccr_conflict *why)
 {
@@ -179,7 +208,7 @@ enum ccr_verdict ccr__find_pick(struct ccr_slurm_test *t, const struct ccr_plan_
 	if (t->job->het_job_id && on_told(t, pj, own, memory, why))
 		return CCR_START;
 	memcpy(G.attempt, G.fit, bytes);
-	narrow = narrow && ccr_plan_place(G.plan, pj, G.attempt);
+	narrow = narrow && narrowed(t, pj);
 	for (int turn = 0; turn < TRIES; turn++) {
 		last = attempt(t, pj, G.attempt, memory, why);
 		if (last == CCR_START || last == CCR_WAIT_STRICT || last == CCR_WAIT_LONG)

@@ -24,8 +24,15 @@
 #define CCR_SLURM_SOCKET_CAP          CCR_SLURM_AT_LEAST(23, 2, 0)   /* partitions have MaxCPUsPerSocket */
 #define CCR_SLURM_RESV_GRES           CCR_SLURM_AT_LEAST(23, 11, 0)  /* a reservation may hold GPUs: its gres_list_alloc */
 #define CCR_SLURM_KEPT_CORES          CCR_SLURM_AT_LEAST(24, 5, 0)   /* RestrictedCoresPerGPU: a node's gpu_spec_bitmap */
+#define CCR_SLURM_TOPOLOGY_ID         CCR_SLURM_AT_LEAST(24, 5, 0)   /* topology_get_plugin_id: of the cluster's topology */
 #define CCR_SLURM_WILL_RUN_DATA       CCR_SLURM_AT_LEAST(24, 11, 0)  /* job_test has a 10th argument */
+#define CCR_SLURM_PART_TOPOLOGY       CCR_SLURM_AT_LEAST(25, 5, 0)   /* topology.yaml: partitions may have their own, topology_idx;
+                                                                        slurm_conf.topology_plugin is not used then */
 /* clang-format on */
+
+#if CCR_SLURM_TOPOLOGY_ID
+#include "src/interfaces/topology.h"
+#endif
 
 /* A reservation that comes again. (Slurm's own name for these flags is spelled in two ways.) */
 #define CCR_SLURM_RESV_AGAIN                                                                       \
@@ -80,5 +87,28 @@ struct ccr_slurm_test {
 #pragma weak slurm_job_preempt_mode
 #pragma weak job_get_tres_mem
 #pragma weak cr_get_coremap_offset
+#if CCR_SLURM_TOPOLOGY_ID
+#pragma weak topology_get_plugin_id
+#endif
+
+/* The network under the partition's nodes has parts, by which the stock plugin chooses them. */
+static inline bool ccr_slurm_has_topology(const part_record_t *part)
+{
+	const char *name = slurm_conf.topology_plugin;
+
+#if CCR_SLURM_PART_TOPOLOGY
+	if (part && part->topology_idx > 0)
+		return true;
+#else
+	(void)part;
+#endif
+#if CCR_SLURM_TOPOLOGY_ID
+	/* (that of the plugin without any has always been 100, its name has changed) */
+	if (topology_get_plugin_id && topology_get_plugin_id() != 100)
+		return true;
+#endif
+	return name && !xstrcasestr(name, "none") && !xstrcasestr(name, "default") &&
+	       !xstrcasestr(name, "flat");
+}
 
 #endif

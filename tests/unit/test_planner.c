@@ -529,3 +529,32 @@ Test(planner, says_what_is_wrong_with_options)
 	opt.window = -1;
 	cr_assert_eq(ccr_plan_new(&p, NULL, 0, &opt, &err), CCR_EINVAL);
 }
+
+Test(planner, no_booking_is_made_or_moved_before_the_time_that_its_job_names)
+{
+	struct ccr_node n[1] = {node(4, 0)};
+	struct ccr_plan *p = plan_of(n, 1, 9);
+	struct ccr_demand all = wants(1, 4, 0);
+	struct ccr_plan_job j = job(1, &all, 50);
+	const struct ccr_booking *b;
+
+	j.not_before = 100;
+	runs(p, 0, 4, 0, 300);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 300);
+	/* who ran has ended early */
+	ccr_plan_begin(p, 10, true);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100);
+	cr_assert_eq(b->first_start, 300);
+	/* what is promised stays */
+	j.not_before = 200;
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 100);
+	ccr_plan_drop(p, 1);
+	cr_assert_eq(ccr_plan_book(p, &j, &b, NULL), CCR_BOOKED);
+	cr_assert_eq(b->start, 200);
+	ccr_plan_free(p);
+}
