@@ -307,7 +307,7 @@ int ccr__together_anew(struct ccr_plan *plan, struct ccr__entry *e)
 	struct ccr_plan_job *job = calloc(plan->entries, sizeof(*job));
 	struct party p = {.plan = plan, .job = job, .first = e->together};
 	struct ccr_slot none = {.start = CCR_FOREVER};
-	int64_t start, now = plan->tl->now;
+	int64_t start = CCR_FOREVER, now = plan->tl->now;
 	struct ccr__entry *o;
 	int rc = CCR_ENOMEM;
 
