@@ -17,7 +17,7 @@
 #define LOOK   2 /* s between looks at whether what was told still stands */
 /* ms between looks at whether a main cycle has gone by; the second where it leaves wrong words */
 #define CYCLES 500
-#define SOON   50
+#define SOON   10
 
 static struct {
 	pthread_mutex_t lock;

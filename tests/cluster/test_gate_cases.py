@@ -153,6 +153,7 @@ def test_the_least_loaded_node_where_the_site_chose_that(how):
             assert len(set(more)) == 1, more
 
 
+@pytest.mark.every_slurm
 def test_nobody_waits_for_old_times_on_an_empty_machine():
     """Booked side by side while nodes were busy in part; what ran ends early, and Slurm packs another
     way than the plan did: each would be in the way of another's booking."""

@@ -7,6 +7,8 @@ import pytest
 from ccrcluster import Nodes
 from gate import booked_nodes, gate_cluster, sdiag, start_at, start_time, wait_booked
 
+pytestmark = pytest.mark.every_slurm
+
 
 @pytest.fixture(scope="module", name="cluster")
 def _cluster():

@@ -4,6 +4,8 @@ import pytest
 import slurmconf
 from gate import Nodes, booked_nodes, gate_cluster, start_time, wait_booked
 
+pytestmark = pytest.mark.every_slurm
+
 
 @pytest.fixture(scope="module")
 def gated():
