@@ -30,7 +30,8 @@ static int64_t since(const job_record_t *job, const struct ccr_rank *rank)
 				    ccr_rank_cmp(rank, &b->rank) < 0);
 	if (passes)
 		ccr_plan_drop(G.plan, job->job_id);
-	return ccr_plan_timeline(G.plan)->now;
+	/* later than what was booked in this second, too: this is looked at once */
+	return ccr_plan_timeline(G.plan)->now + 1;
 }
 
 struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
