@@ -82,6 +82,7 @@ def test_jobs_of_several_nodes_are_packed_by_switch_and_those_of_one_by_gpus(clu
     c.wait_state(pair)
     assert len({(int(n[1:]) + 1) // 2 for n in names(c, c.job(pair)["NodeList"])}) == 1
     c.run("scancel", pair)
+    c.wait_state(pair, "CANCELLED")  # and its nodes are no more on their way
     single = c.sbatch("sleep 9999", gres="gpu:2", ntasks=2, time=60)
     c.wait_state(single)
     assert c.job(single)["NodeList"] == "n3"
