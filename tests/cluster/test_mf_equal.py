@@ -73,10 +73,14 @@ def number(text):
 
 def order(queue):
     """squeue's order of jobs in one partition. One in several has the priority of that which the
-    scheduler tried last, whatever the plugin; sprio has a row for each of them."""
-    rows = [line.split()[:2] for line in queue]
-    times = collections.Counter(job for job, _ in rows)
-    return [(job, partition) for job, partition in rows if times[job] == 1]
+    scheduler tried last, whatever the plugin; sprio has a row for each of them. Jobs of the same
+    priority stand by their names here: in which order slurmctld lists an array's tasks is a matter
+    of the moment, under the stock plugin as well."""
+    rows = [line.split() for line in queue]
+    assert all(int(a[2]) >= int(b[2]) for a, b in zip(rows, rows[1:]))
+    times = collections.Counter(row[0] for row in rows)
+    return [(job, partition) for job, partition, _ in sorted(
+        (row for row in rows if times[row[0]] == 1), key=lambda row: (-int(row[2]), row[0]))]
 
 
 def test_the_queue_has_every_kind_of_job(frozen):
