@@ -448,29 +448,64 @@ static int backfill_asks(struct ccr_slurm_test *t, uint16_t partition, struct cc
 	return refuse(job, v, &why);
 }
 
+/*
+ * Who may preempt gets the stock plugin's answer; but "now" only if it then may start. Told "now"
+ * and then refused it would have these nodes reserved, whole and for all of its time, in each turn
+ * of sched/backfill: nobody behind a hetjob would be asked about them.
+ */
+static int preemptor_asks(struct ccr_slurm_test *t, uint16_t partition, struct ccr_ask *ask)
+{
+	job_record_t *job = t->job;
+	struct ccr_conflict why = {0};
+	bitstr_t *offered = bit_copy(t->nodes), *answer;
+	enum ccr_verdict v = CCR_START;
+	int rc = ccr_inner_test(t);
+	time_t start = job->start_time;
+
+	ccr_ask_read(&G.cluster, job, t->min_nodes, t->max_nodes, ask);
+	if (rc == SLURM_SUCCESS && start <= time(NULL)) {
+		answer = bit_copy(t->nodes);
+		bit_copybits(t->nodes, offered);
+		v = ccr__may_preempt_now(t, partition, ask, &why);
+		bit_copybits(t->nodes, v == CCR_START ? answer : offered);
+		bit_free(answer);
+		job->start_time = start;
+	}
+	bit_free(offered);
+	return v == CCR_START ? rc : refuse(job, v, &why);
+}
+
 static int will_run(struct ccr_slurm_test *t, uint16_t partition)
 {
 	job_record_t *job = t->job;
+	bool preempts = may_preempt(t);
 	struct ccr_ask ask;
 	int rc;
 
-	if (job->resv_name || job->resv_ptr || may_preempt(t))
+	if (job->resv_name || job->resv_ptr)
 		return ccr_inner_test(t);
 	ccr_set_from_bits(G.candidates, t->nodes, G.cluster.n);
-	if (job->het_job_id) {
+	if (preempts) {
+		rc = preemptor_asks(t, partition, &ask);
+		if (rc == SLURM_SUCCESS || job->het_job_id)
+			return rc;
+	} else if (job->het_job_id) {
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
 		return ccr__het_will_run(t, ccr__required(job));
+	} else {
+		rc = backfill_asks(t, partition, &ask);
 	}
-	rc = backfill_asks(t, partition, &ask);
 	if (rc != SLURM_SUCCESS && G.stands_in)
 		ccr__list_refused(t, &ask, partition, G.refused_as, &G.refused_why,
-				  judged(job, &ask, false));
+				  judged(job, &ask, preempts));
 	/* The main cycle does not come to it: nobody else would book it. */
 	if (rc != SLURM_SUCCESS && (G.stands_in || ccr__behind_het(job))) {
 		ccr__keep_promised(job);
 		(void)ccr__show_open(job);
 		ccr_cluster_with_gres(&G.cluster, job, G.candidates);
+		ccr__lent_begin(t, partition);
 		(void)ccr__book(job, partition, &ask, t);
+		ccr__lent_end();
 	}
 	return rc;
 }

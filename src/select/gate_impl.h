@@ -220,6 +220,13 @@ void ccr__less_late(struct ccr_plan_job *pj);
 bool ccr__preempts(const struct ccr_slurm_test *t);
 
 /*
+ * Whether RUN_NOW, whose pick is held against the bookings, would let the job of a WILL_RUN preempt
+ * now. Changes t->nodes and *ask.
+ */
+enum ccr_verdict ccr__may_preempt_now(const struct ccr_slurm_test *t, uint16_t partition,
+				      struct ccr_ask *ask, struct ccr_conflict *why);
+
+/*
  * Then it tells the nodes alone. Fills G.pick with what the job takes of them, by G.need; returns
  * how many there are.
  */

@@ -133,6 +133,33 @@ void ccr__lent_end(void)
 	G.lents = 0;
 }
 
+enum ccr_verdict ccr__may_preempt_now(const struct ccr_slurm_test *t, uint16_t partition,
+				      struct ccr_ask *ask, struct ccr_conflict *why)
+{
+	struct ccr_slurm_test start = *t;
+	ccr_slurm_list_t *victims = NULL;
+	uint64_t memory = t->job->details->pn_min_memory;
+	struct ccr_plan_job pj;
+	enum ccr_verdict v;
+
+	start.mode = SELECT_MODE_RUN_NOW;
+	start.preempted = &victims;
+	ask->need.whole = ask->need.whole || ccr__stuck(t->job);
+	G.need = &ask->need;
+	pj = ccr__plan_job(t->job, partition, ask);
+	ccr__less_late(&pj);
+	memcpy(G.fit, G.candidates, CCR_WORDS(G.cluster.n) * sizeof(uint64_t));
+	v = ccr__find_pick(&start, &pj, false, why);
+	if (v == CCR_START)
+		free_job_resources(&t->job->job_resrcs);
+	else if (!t->job->het_job_id && (v == CCR_WAIT_FREE || v == CCR_WAIT_BOOKING))
+		ccr_plan_blocked(G.plan, &pj);
+	FREE_NULL_LIST(victims);
+	G.passed = NULL;
+	t->job->details->pn_min_memory = memory;
+	return v;
+}
+
 /*
  * When they are gone. Slurm sets the end of a job that it preempts once, by its grace time. since:
  * when the others were to be preempted. (A QOS's own grace time is not looked up: it is known from

@@ -103,3 +103,39 @@ def test_a_preempting_qos_goes_first(cluster):
     c.wait_state(top, timeout=60)
     assert c.states(*low) == ["PENDING"] * 4
     assert sum(int(j["Restarts"]) for j in c.jobs() if j["JobId"] in map(str, low)) == 1
+
+
+def test_a_preemptor_that_may_not_start_keeps_nothing_from_others():
+    """sched/backfill, told that H may preempt now, would hold the nodes that it names for H alone
+    when the start then fails: B, whose time has come on one of them, would not be asked about. The
+    main cycle does not come to either of them, as a hetjob waits above."""
+    with gate_cluster(nodes=4, cpus=8, gpus="a100:4", dbd=True, accounts=ACCOUNTS, auth="munge",
+                      conf={"AccountingStorageEnforce": "associations,limits,qos",
+                            "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}) as c:
+        c.run("sacctmgr", "-i", "add", "qos", "high", "Priority=100", "Preempt=normal")
+        c.run("sacctmgr", "-i", "modify", "user", "games", "set", "qos+=high")
+
+        def job(seconds, *options, **more):
+            return c.sbatch(f"sleep {seconds}", *options, user="games", **more)
+        whole = {"qos": "high", "gres": "gpu:4"}
+        job(999, nodelist="n4", time=20, **whole)
+        job(26, nodelist="n3", time=5, **whole)
+        first = job(30, nodelist="n2", time=1, **whole)
+        c.wait_state(job(999, nodelist="n1", time=20))
+        c.wait_state(first)
+        user = pwd.getpwnam("games")
+        c.run("sbatch", f"--uid={user.pw_uid}", f"--gid={user.pw_gid}", "-D/tmp", "-o/dev/null",
+              "--qos=high", "-wn4", "--gres=gpu:4", "-t10", ":", "--qos=high", "-N1", "-t10",
+              input="#!/bin/sh\nsleep 10\n")
+        time.sleep(3)
+        high = job(15, nodes=3, time=10, exclude="n4", **whole)
+        wait_booked(c, high)
+        low = job(15, gres="gpu:4", time=1, exclude="n1,n3,n4")
+        wait_booked(c, low)
+
+        def said(text):
+            return next((i for i, line in enumerate(c.log().splitlines()) if text in line), None)
+        started = f"Started JobId={low} in"
+        c.wait_for(lambda: said(started) is not None, 60, what=lambda: c.job(low))
+        failed = said(f"planned start of JobId={high} failed")
+        assert failed is None or failed > said(started), c.log().splitlines()[failed]
