@@ -25,6 +25,7 @@ static struct {
 	pthread_t thread;
 	bool runs, work, stop;
 	/* the thread's own */
+	bool begun;	 /* it knows who was told before slurmctld started */
 	bool hides;	 /* slurmctld tells jobs that nodes are missing */
 	uint32_t cycles; /* main cycles, as of the last report or look */
 	time_t looked;
@@ -239,6 +240,17 @@ static void tell(const struct ccr_notice *n, void *data)
 		tell_waiting(job, n);
 }
 
+/* The words are saved with the job: a restart may lose the booking and keep them. */
+static int told_before(void *x, void *told)
+{
+	const job_record_t *job = x;
+
+	if (IS_JOB_PENDING(job) &&
+	    (begins(job->state_desc, BOOKED) || begins(job->state_desc, BEYOND)))
+		add(told, job->job_id);
+	return 0;
+}
+
 static void tell_all(struct told *told)
 {
 	slurmctld_lock_t locks = {.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK};
@@ -256,6 +268,9 @@ static void tell_all(struct told *told)
 		R.hides = true;
 	ccr_gate_notices(tell, &now);
 	changed = ccr_gate_snapshot(&list, &n);
+	if (!R.begun)
+		list_for_each(job_list, told_before, told);
+	R.begun = true;
 	for (uint32_t i = 0; i < told->n; i++) {
 		job_record_t *job = find_job_record(told->job[i]);
 

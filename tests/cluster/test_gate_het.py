@@ -1,5 +1,6 @@
 """Hetjobs whose components could be in each other's way: each has nodes of its own, and slurmctld
 starts one after the other. If one fails it takes all back and tries again two minutes later."""
+import os
 import subprocess
 import time
 
@@ -159,6 +160,23 @@ def test_who_is_behind_a_hetjob_beyond_the_reach_of_backfill_is_planned_anew():
         assert start_time(c, job) > 3000
         c.run("scancel", first)
         c.wait_for(lambda: start_time(c, job) < 100, 15, what="a booking of the node that is free")
+
+
+def test_words_that_a_restart_kept_end_with_the_booking():
+    """slurmctld saves them with the job. Nobody asks the plugin about one that waits behind a hetjob
+    and is no longer deep enough to be booked."""
+    with gate_cluster(nodes=2, cpus=8, policy={"version": 1, "backfill": {"depth": 10}}) as c:
+        for node, minutes in (("n1", 10), ("n2", 20)):
+            held(c, node, "gpu:4", minutes)
+        hetjob(c, ("-t1", "--gres=gpu:4", "-wn2"), ("-t1", "-c1", "-N1"))
+        job = c.sbatch("sleep 9999", gres="gpu:2", time=10, exclude="n2")
+        wait_booked(c, job)
+        c.wait_saved(job)
+        c.stop_slurmctld()
+        c.write_policy({"version": 1, "backfill": {"depth": 0}})
+        os.unlink(f"{c.root}/state/ccr_bookings.json")
+        c.start_slurmctld()
+        c.wait_for(lambda: "booked" not in c.job(job)["Reason"], 30, what=lambda: c.job(job)["Reason"])
 
 
 def test_who_is_booked_behind_a_late_start_begins_that_much_later():
