@@ -563,7 +563,8 @@ int ccr_gate_test(struct ccr_slurm_test *t)
 	if (who == CCR_MAIN_CYCLE || (who == CCR_BACKFILL && G.stands_in))
 		ccr__unasked_before(t->job);
 	/* (by its partition: that has the higher tier) */
-	G.preemptor = may_preempt(t) && xstrcasestr(slurm_conf.preempt_type, "qos");
+	G.preemptor = may_preempt(t) && xstrcasestr(slurm_conf.preempt_type, "qos") &&
+		      !ccr__behind_preemptor(t->job);
 	if (t->mode == SELECT_MODE_RUN_NOW)
 		rc = run_now(t, who, (uint16_t)partition);
 	else if (t->mode == SELECT_MODE_TEST_ONLY)

@@ -213,6 +213,12 @@ struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
 /* The nodes that the job names (-w) as a set (G.required); NULL if it names none. */
 const uint64_t *ccr__required(const job_record_t *job);
 
+/*
+ * A job above this one may preempt the same jobs, and is booked from a time when there was none of
+ * them: who finds one now does not pass it for that.
+ */
+bool ccr__behind_preemptor(const job_record_t *job);
+
 /* Whose time has come is held against the bookings as if he had started in time. */
 void ccr__less_late(struct ccr_plan_job *pj);
 

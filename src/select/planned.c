@@ -34,6 +34,31 @@ static int64_t since(const job_record_t *job, const struct ccr_rank *rank)
 	return ccr_plan_timeline(G.plan)->now + 1;
 }
 
+/* Both QOS may preempt jobs of a third. */
+static bool preempt_alike(const job_record_t *a, const job_record_t *b)
+{
+	bitstr_t *x = a->qos_ptr ? a->qos_ptr->preempt_bitstr : NULL;
+	bitstr_t *y = b->qos_ptr ? b->qos_ptr->preempt_bitstr : NULL;
+
+	return x && y && bit_size(x) == bit_size(y) && bit_overlap_any(x, y);
+}
+
+bool ccr__behind_preemptor(const job_record_t *job)
+{
+	struct ccr_rank rank = ccr_job_rank(job);
+	const struct ccr_booking *b;
+	const job_record_t *other;
+
+	for (uint32_t i = 0; (b = ccr_plan_nth(G.plan, i)); i++) {
+		if (b->rank.preemptor || ccr_rank_cmp(&b->rank, &rank) >= 0)
+			continue;
+		other = find_job_record(b->job);
+		if (other && other != job && preempt_alike(job, other))
+			return true;
+	}
+	return false;
+}
+
 struct ccr_plan_job ccr__plan_job(const job_record_t *job, uint16_t partition,
 				  const struct ccr_ask *ask)
 {

@@ -139,3 +139,29 @@ def test_a_preemptor_that_may_not_start_keeps_nothing_from_others():
         c.wait_for(lambda: said(started) is not None, 60, what=lambda: c.job(low))
         failed = said(f"planned start of JobId={high} failed")
         assert failed is None or failed > said(started), c.log().splitlines()[failed]
+
+
+def test_a_preemptor_does_not_pass_another_that_was_booked_before():
+    """Nobody could be preempted when the first was booked; that somebody can now is no reason for
+    the second, below it, to go first."""
+    with gate_cluster(nodes=1, cpus=8, gpus="a100:4", dbd=True, accounts=ACCOUNTS, auth="munge",
+                      policy={"version": 1, "backfill": {"depth": 1}},
+                      conf={"AccountingStorageEnforce": "associations,limits,qos",
+                            "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE"}) as c:
+        c.run("sacctmgr", "-i", "add", "qos", "high", "Priority=100", "Preempt=normal")
+        c.run("sacctmgr", "-i", "modify", "user", "games", "set", "qos+=high")
+
+        def job(**options):
+            return c.sbatch("sleep 999", user="games", **options)
+        c.wait_state(job(qos="high", gres="gpu:3", time=1))
+        first = job(qos="high", gres="gpu:4", time=3)
+        wait_booked(c, first)
+        time.sleep(3)
+        second = job(qos="high", gres="gpu:1", time=5)
+        time.sleep(3)
+        began = time.monotonic()
+        while time.monotonic() < began + 12:
+            c.sbatch("sleep 1", user="games", time=1)
+            time.sleep(2.3)
+            assert c.states(first, second) == ["PENDING"] * 2
+        assert start_time(c, first) <= 62
