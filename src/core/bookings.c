@@ -384,6 +384,20 @@ static int look_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct c
 				   slot);
 }
 
+/*
+ * A place elsewhere that is no later than its own was. Who started over it did so because there is
+ * one: a job below would have it, if this one waited for its own nodes.
+ */
+static bool place_no_later(struct ccr_plan *plan, struct ccr__entry *e, struct ccr_slot *slot)
+{
+	struct ccr_query q = ccr__entry_query(e);
+
+	return !e->restored && !e->together && !e->b.claim && !e->b.over &&
+	       !ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
+				    start_of(plan, e) + 1, &plan->opt.place, slot) &&
+	       slot->n;
+}
+
 static int place_anew(struct ccr_plan *plan, struct ccr__entry *e)
 {
 	struct ccr_slot slot;
@@ -399,6 +413,8 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 {
 	for (uint32_t i = 0; i < plan->entries; i++) {
 		struct ccr__entry *e = plan->rank[i], *o;
+		struct ccr_slot slot;
+		bool whole;
 		int rc = 0;
 
 		if (e->held || !e->b.n)
@@ -406,7 +422,13 @@ int ccr__settle(struct ccr_plan *plan, bool reality)
 		/* (of those booked together some may be held) */
 		for (uint32_t k = 0; (o = ccr__next_of(plan, e, &k));)
 			ccr__lift(plan, o);
-		if (e->b.over ? stays_over(plan, e) : still_whole(plan, e) || slide(plan, e)) {
+		whole = e->b.over ? stays_over(plan, e) : still_whole(plan, e);
+		if (!whole && place_no_later(plan, e, &slot)) {
+			if ((rc = ccr__assign(plan, e, &slot)))
+				return rc;
+			continue;
+		}
+		if (whole || (!e->b.over && slide(plan, e))) {
 			for (uint32_t k = 0; !rc && (o = ccr__next_of(plan, e, &k));)
 				rc = ccr__hold(plan, o);
 			if (rc)

@@ -52,7 +52,6 @@ static bool has_place(struct ccr_plan *plan, struct ccr__entry *e, struct moved 
 		return !ccr__hold(plan, e);
 	if (e->restored || e->together || e->b.claim || e->b.over)
 		return false;
-	q.sure = false;
 	return !ccr_search_earliest(plan->search, plan->tl, &q, now, start + 1, &plan->opt.place,
 				    &slot) &&
 	       slot.n && hold(plan, m, &slot, e->limit);
