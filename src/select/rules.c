@@ -76,8 +76,11 @@ static struct ccr_config *accepted(void)
 	return config;
 }
 
-/* There is no policy: said once, and again when there was one or it is looked for elsewhere. */
-static void say_none(const char *path)
+/*
+ * There is no policy (bad: none that is valid): said once, and again when there was one or it is
+ * looked for elsewhere.
+ */
+static void say_none(const char *path, bool bad)
 {
 	static char *said; /* under the gate's lock */
 
@@ -86,8 +89,8 @@ static void say_none(const char *path)
 	free(said);
 	said = path ? strdup(path) : NULL;
 	if (path)
-		info("select/cons_tres (slurm-ccr): no policy in %s: the rules are the defaults",
-		     path);
+		info("select/cons_tres (slurm-ccr): no %spolicy in %s: the rules are the defaults",
+		     bad ? "valid " : "", path);
 }
 
 /* The rules from now on; NULL: the defaults. The gate's lock is held. */
@@ -102,7 +105,7 @@ static struct ccr_config *load(const char *path)
 	there = path && !stat(path, &seen);
 	if (there && !ccr_config_load(path, &o, &config, &err)) {
 		keep = beside_another();
-		say_none(NULL);
+		say_none(NULL, false);
 		return config;
 	}
 	if (there || !path)
@@ -114,7 +117,7 @@ static struct ccr_config *load(const char *path)
 	config = G.config ? G.config : accepted();
 	G.config = NULL;
 	if (!config)
-		say_none(path);
+		say_none(path, there);
 	return config;
 }
 

@@ -68,8 +68,14 @@ def test_a_bad_file_and_none_change_nothing_over_a_restart_too(cluster, wrong):
 
 
 def test_that_there_is_no_policy_is_said_once():
+    """And one that is there and wrong is not said to be missing."""
     with gate_cluster(nodes=1, cpus=2, gpus=None) as c:
         c.reconfigure()
         c.reconfigure()
         # since 23.11 each reconfigure is a new slurmctld
         assert len(c.log_grep("no policy in .*: the rules are the defaults")) == (1 if c.version < (23, 11) else 3)
+        c.stop_slurmctld()
+        with open(c.policy_path, "w") as out:
+            out.write("{")
+        c.start_slurmctld()
+        assert len(c.log_grep("no valid policy in .*: the rules are the defaults")) == 1
