@@ -74,8 +74,10 @@ def test_with_private_jobs_a_reason_names_only_your_own(cluster):
 
 
 def test_a_named_node_that_is_reserved_for_later(cluster):
-    """slurmctld refuses such a job before the plugin is asked."""
+    """slurmctld refuses such a job before the plugin is asked. (There is a plan since it was asked about
+    any job.)"""
     c = cluster
+    c.wait_state(c.sbatch("true"), "COMPLETED")
     c.run("scontrol", "create", "reservation", "ReservationName=r", "Users=root", "Nodes=n1",
           "StartTime=now+10minutes", "Duration=30")
     try:
