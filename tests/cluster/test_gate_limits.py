@@ -119,8 +119,8 @@ def test_a_preemptor_that_may_not_start_keeps_nothing_from_others():
             return c.sbatch(f"sleep {seconds}", *options, user="games", **more)
         whole = {"qos": "high", "gres": "gpu:4"}
         job(999, nodelist="n4", time=20, **whole)
-        job(26, nodelist="n3", time=5, **whole)
-        first = job(30, nodelist="n2", time=1, **whole)
+        job(41, nodelist="n3", time=5, **whole)
+        first = job(45, nodelist="n2", time=1, **whole)
         c.wait_state(job(999, nodelist="n1", time=20))
         c.wait_state(first)
         user = pwd.getpwnam("games")
@@ -136,7 +136,7 @@ def test_a_preemptor_that_may_not_start_keeps_nothing_from_others():
         def said(text):
             return next((i for i, line in enumerate(c.log().splitlines()) if text in line), None)
         started = f"Started JobId={low} in"
-        c.wait_for(lambda: said(started) is not None, 60, what=lambda: c.job(low))
+        c.wait_for(lambda: said(started) is not None, 90, what=lambda: c.job(low))
         failed = said(f"planned start of JobId={high} failed")
         assert failed is None or failed > said(started), c.log().splitlines()[failed]
 
@@ -153,7 +153,7 @@ def test_a_preemptor_does_not_pass_another_that_was_booked_before():
 
         def job(**options):
             return c.sbatch("sleep 999", user="games", **options)
-        c.wait_state(job(qos="high", gres="gpu:3", time=1))
+        c.wait_state(job(qos="high", gres="gpu:3", time=2))
         first = job(qos="high", gres="gpu:4", time=3)
         wait_booked(c, first)
         time.sleep(3)
@@ -164,4 +164,4 @@ def test_a_preemptor_does_not_pass_another_that_was_booked_before():
             c.sbatch("sleep 1", user="games", time=1)
             time.sleep(2.3)
             assert c.states(first, second) == ["PENDING"] * 2
-        assert start_time(c, first) <= 62
+        assert start_time(c, first) <= 122

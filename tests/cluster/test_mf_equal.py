@@ -77,10 +77,11 @@ def order(queue):
     priority stand by their names here: in which order slurmctld lists an array's tasks is a matter
     of the moment, under the stock plugin as well."""
     rows = [line.split() for line in queue]
-    assert all(int(a[2]) >= int(b[2]) for a, b in zip(rows, rows[1:]))
     times = collections.Counter(row[0] for row in rows)
-    return [(job, partition) for job, partition, _ in sorted(
-        (row for row in rows if times[row[0]] == 1), key=lambda row: (-int(row[2]), row[0]))]
+    single = [row for row in rows if times[row[0]] == 1]
+    assert all(int(a[2]) >= int(b[2]) for a, b in zip(single, single[1:]))
+    return [(job, partition) for job, partition, _ in
+            sorted(single, key=lambda row: (-int(row[2]), row[0]))]
 
 
 def test_the_queue_has_every_kind_of_job(frozen):
