@@ -101,6 +101,9 @@ class Frozen:
                 break
         for job in jobs:
             c.wait_state(job)
+            # slurmctld refuses this until it knows the job's number in the database; with a clock
+            # that stands it would never learn it
+            c.update(JobId=job, Comment="runs")
 
     def _options(self):
         r = self.random
