@@ -40,6 +40,24 @@ static void world_shrink(struct world *w, char *what, size_t size)
 	}
 }
 
+/*
+ * Of other series: a booking that had made way for a job above was late. It waited for its own
+ * nodes while a job below took its place elsewhere, or that place was not sure.
+ */
+Test(gate_property, worlds_that_failed_once)
+{
+	static const uint64_t once[][2] = {{50507, 4935}, {50512, 76996}, {60032, 16710}};
+
+	for (size_t i = 0; i < sizeof(once) / sizeof(*once); i++) {
+		struct world w;
+		char what[400] = "";
+
+		world_random(&w, once[i][0], once[i][1]);
+		cr_expect(world_run(&w, what, sizeof(what)), "series %llu world %llu: %s",
+			  (unsigned long long)once[i][0], (unsigned long long)once[i][1], what);
+	}
+}
+
 Test(gate_property, no_booking_is_ever_delayed, .timeout = 280)
 {
 	uint64_t series = setting("CCR_SERIES", 1), n = setting("CCR_WORLDS", 100000);

@@ -6,15 +6,15 @@ static const struct ccr_share on_second = {.node = 1, .a = {.cpus = 4}};
 
 static struct ccr_plan_job first, second;
 
-/* pinned: the lower one can use the second node alone */
-static struct ccr_plan *booked(bool pinned)
+/* pinned: the lower one can use the second node alone; limit: of the higher one */
+static struct ccr_plan *booked(bool pinned, int64_t limit)
 {
 	static const uint64_t only_second = 2;
 	struct ccr_node n[2] = {node(4, 0), node(4, 0)};
 	struct ccr_plan *p = plan_of(n, 2, 5);
 	const struct ccr_booking *b;
 
-	first = job(1, &whole, 300);
+	first = job(1, &whole, limit);
 	second = job(2, &whole, 50);
 	second.candidates = pinned ? &only_second : NULL;
 	runs(p, 0, 4, 0, 100);
@@ -47,7 +47,7 @@ static void unchanged(struct ccr_plan *p)
 
 Test(way, a_booking_below_that_has_a_place_elsewhere)
 {
-	struct ccr_plan *p = booked(false);
+	struct ccr_plan *p = booked(false, 300);
 
 	free_early(p);
 	cr_expect(ccr_plan_makes_way(p, &first, &on_second, 1));
@@ -59,9 +59,27 @@ Test(way, a_booking_below_that_has_a_place_elsewhere)
 	ccr_plan_free(p);
 }
 
+/* It would be late by as little as a booking may slide, on its own node. A third job would have the
+ * other one before it. */
+Test(way, it_has_its_place_and_does_not_wait_for_its_own)
+{
+	struct ccr_plan *p = booked(false, 90 + CCR_LATE_MAX);
+	struct ccr_plan_job third = job(3, &whole, 300);
+	const struct ccr_booking *b;
+	struct ccr_slot slot;
+
+	free_early(p);
+	cr_assert(ccr_plan_makes_way(p, &first, &on_second, 1));
+	cr_assert_eq(ccr_plan_start(p, &first, &on_second, 1, NULL), 0);
+	b = ccr_plan_booking(p, 2);
+	cr_expect(b->start == 10 && !b->due && b->n == 1 && b->share[0].node == 0);
+	cr_expect_eq(ccr_plan_pick(p, &third, false, &slot, NULL), CCR_WAIT_BOOKING);
+	ccr_plan_free(p);
+}
+
 Test(way, it_would_be_later)
 {
-	struct ccr_plan *p = booked(true);
+	struct ccr_plan *p = booked(true, 300);
 
 	free_early(p);
 	cr_expect(!ccr_plan_makes_way(p, &first, &on_second, 1));
@@ -72,11 +90,41 @@ Test(way, it_would_be_later)
 
 Test(way, a_node_that_is_not_there)
 {
-	struct ccr_plan *p = booked(false);
+	struct ccr_plan *p = booked(false, 300);
 
 	free_early(p);
 	cr_expect(
 	    !ccr_plan_makes_way(p, &first, &(struct ccr_share){.node = 7, .a = {.cpus = 1}}, 1));
 	unchanged(p);
+	ccr_plan_free(p);
+}
+
+/* By counts the lower job would fit on the first two nodes, in halves. Who deals might give it all
+ * of the second, half of which is booked above from 200 on: it would not be placed there. */
+Test(way, a_place_that_is_not_sure_is_none)
+{
+	struct ccr_node n[3] = {node(2, 0), node(4, 0), node(4, 0)};
+	struct ccr_demand half = wants(1, 2, 0);
+	struct ccr_demand units = {.max_nodes = 3, .units = 4, .unit = {.cpus = 1}};
+	struct ccr_share on_node1 = {.node = 1, .a = {.cpus = 2}};
+	struct ccr_share on_node2 = {.node = 2, .a = {.cpus = 4}};
+	struct ccr_booking kept = {.n = 1, .share = &on_node1, .start = 200, .first_start = 200};
+	struct ccr_plan_job above = job(1, &half, 1000), lower = job(3, &units, 300);
+	struct ccr_plan *p = plan_of(n, 3, 5);
+	const struct ccr_booking *b;
+
+	first = job(2, &whole, 300);
+	cr_assert_eq(ccr_plan_restore(p, &above, &kept, NULL), 0);
+	runs(p, 0, 2, 0, 100);
+	runs(p, 1, 4, 0, 100);
+	runs(p, 2, 4, 0, 100);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_book(p, &lower, &b, NULL), CCR_BOOKED);
+	cr_assert(b->start == 100 && b->n == 1 && b->share[0].node == 2);
+	ccr_plan_begin(p, 10, true);
+	cr_assert_eq(ccr_plan_ready(p, NULL), 0);
+	cr_assert_eq(ccr_plan_check(p, &first, &on_node2, 1, NULL, NULL), CCR_WAIT_BOOKING);
+	cr_expect(!ccr_plan_makes_way(p, &first, &on_node2, 1));
+	cr_expect_eq(ccr_plan_booking(p, 3)->start, 100);
 	ccr_plan_free(p);
 }
