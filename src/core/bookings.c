@@ -374,14 +374,19 @@ unsigned ccr__lose(struct ccr_plan *plan, struct ccr__entry *e)
 	return 0;
 }
 
-/* The earliest place of an entry that is booked alone. */
-static int look_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct ccr_slot *slot)
+/* The earliest place, before `until`, of an entry that is booked alone. */
+static int look_before(struct ccr_plan *plan, const struct ccr__entry *e, int64_t until,
+		       struct ccr_slot *slot)
 {
 	struct ccr_query q = ccr__entry_query(e);
 
-	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-				   ccr_end(plan->tl->now, plan->opt.window) + 1, &plan->opt.place,
-				   slot);
+	return ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now, until,
+				   &plan->opt.place, slot);
+}
+
+static int look_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct ccr_slot *slot)
+{
+	return look_before(plan, e, ccr_end(plan->tl->now, plan->opt.window) + 1, slot);
 }
 
 /*
@@ -390,12 +395,8 @@ static int look_anew(struct ccr_plan *plan, const struct ccr__entry *e, struct c
  */
 static bool place_no_later(struct ccr_plan *plan, struct ccr__entry *e, struct ccr_slot *slot)
 {
-	struct ccr_query q = ccr__entry_query(e);
-
 	return !e->restored && !e->together && !e->b.claim && !e->b.over &&
-	       !ccr_search_earliest(plan->search, plan->tl, &q, plan->tl->now,
-				    start_of(plan, e) + 1, &plan->opt.place, slot) &&
-	       slot->n;
+	       !look_before(plan, e, start_of(plan, e) + 1, slot) && slot->n;
 }
 
 static int place_anew(struct ccr_plan *plan, struct ccr__entry *e)
